@@ -48,7 +48,7 @@ TEST_CASE("vectors of a wrong length are refused before a pass reads them, thoug
   };
   CHECK_THAT(said("BatchNormalization", {{4}, {4}, {1}, {4}}), Catch::Matchers::Contains("input_mean has 1 elements, scale has 4"));
   CHECK_THAT(said("Conv", {{4, 3, 1, 1}, {2}}), Catch::Matchers::Contains("B has 2 elements, needs one for each of the 4 output channels"));
-  CHECK_THAT(said("Conv", {{4}}), Catch::Matchers::Contains("weights 4 are of rank 1, need 3 to 5"));
+  CHECK_THAT(said("Conv", {{4}}), Catch::Matchers::Contains("W 4 is of rank 1, needs two dimensions and 1 to 3 spatial ones"));
   CHECK(said("BatchNormalization", {{4}, {4}, {4}, {4}}).empty());
   CHECK(said("Conv", {{4, 3, 1, 1}, {4}}).empty());
 }

@@ -55,6 +55,11 @@ std::vector<RuleCase> declaration_cases() {
       {"engine-type", "complex64", [](ModelProto& m) { type_of(graph(m)->mutable_input(0))->set_elem_type(14); }},
       {"engine-limit", "attribute '__mine'",
        [](ModelProto& m) { add_attribute(graph(m)->mutable_node(0), "__mine", AttributeProto::INT)->set_i(1); }},
+      {"engine-limit", "4 spatial dimensions, at most 3 are supported",
+       [](ModelProto& m) {
+         add_input(m, "image", {1, 1, 2, 2, 2, 2}), add_input(m, "weights", {1, 1, 1, 1, 1, 1});
+         add_tail(m, "Conv", {"image", "weights"});
+       }},
       {"declared-twice", "'r'",
        [](ModelProto& m) {
          declare(m, "r", {1, 3}), declare(m, "r", {1, 3});

@@ -21,13 +21,13 @@ std::optional<Attributes> with_pads(const InferContext& c) {
 /// Batch and channels are known, sizes where Pads are.
 Status infer_padded_transpose(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "X", kRealTypes));
-  SV_TRY(require_rank_at_least(c, 0, "X", 3));
+  SV_TRY(check_spatial_rank(c.shape(0), "X"));
   SV_TRY(require_dtype(c, kPads, "Pads", {DType::i64}));
   SV_TRY(require_rank(c, kPads, "Pads", 1));
   for (const size_t i : {size_t{1}, kBias})
     if (c.has_input(i) && c.dtype(i) != c.dtype(0))
       return error("input {} is {}, must be {} as X is", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
-  SV_TRY(require_rank_at_least(c, 1, "W", 3));
+  SV_TRY(check_spatial_rank(c.shape(1), "W"));
   SV_TRY(require_rank(c, kBias, "B", 1));
   SV_TRY(check_transpose_channels(c, kBias));
   const Shape &x = c.shape(0), &w = c.shape(1);

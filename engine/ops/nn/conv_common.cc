@@ -148,14 +148,13 @@ Result<kernels::ConvShape> conv_shape(const Attributes& attributes, const Dims& 
 
 Status infer_conv(InferContext& c) {
   const Shape &x = c.shape(0), &w = c.shape(1);
-  if (w.has_rank() && (w.rank() < 3 || w.rank() > 5)) return error("weights {} are of rank {}, need 3 to 5", to_string(w), w.rank());
+  SV_TRY(check_spatial_rank(w, "W"));
   if (c.has_input(2)) {
     SV_TRY(require_rank(c, 2, "B", 1));
     if (w.has_rank() && c.shape(2).has_rank() && known_different(c.shape(2)[0], w[0]))
       return error("B has {} elements, needs one for each of the {} output channels", c.shape(2)[0].value(), w[0].value());
   }
-  if (x.has_rank() && (x.rank() < 3 || x.rank() > 5))
-    return error("X {} is of rank {}, needs 3 to 5 (N, C and 1 to 3 spatial dimensions)", to_string(x), x.rank());
+  SV_TRY(check_spatial_rank(x, "X"));
   if (!x.has_rank() || !w.has_rank()) {
     const Shape& known = x.has_rank() ? x : w;  // the other one has its rank, and attributes that do not fit it are wrong for both
     if (known.has_rank()) SV_TRY(window_output(c.attributes(), unknown_dims(known.rank()), std::vector<Dim>(known.dims().size() - 2)));

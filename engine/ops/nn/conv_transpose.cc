@@ -77,11 +77,10 @@ namespace {
 
 Status infer_conv_transpose(InferContext& c) {
   SV_TRY(require_rank(c, 2, "B", 1));
-  SV_TRY(require_rank_at_least(c, 0, "X", 3));
-  SV_TRY(require_rank_at_least(c, 1, "W", 3));
+  SV_TRY(check_spatial_rank(c.shape(0), "X"));
+  SV_TRY(check_spatial_rank(c.shape(1), "W"));
   SV_TRY(check_transpose_channels(c, 2));
   const Shape &x = c.shape(0), &w = c.shape(1);
-  if (x.has_rank() && x.rank() > 5) return error("X has {} spatial dimensions, at most 3 are supported", x.rank() - 2);
   if (!x.has_rank() || !w.has_rank()) {
     const Shape& known = x.has_rank() ? x : w;  // as for Conv
     const std::vector<Dim> spatial(known.has_rank() ? known.dims().size() - 2 : 0);

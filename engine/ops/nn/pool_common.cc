@@ -12,17 +12,10 @@ kernels::Extent pool_extent(const Dims& values, int64_t fill) {
   return {three[0], three[1], three[2]};
 }
 
-Status check_image(const InferContext& c) {
-  const Shape& x = c.shape(0);
-  if (x.has_rank() && (x.rank() < 3 || x.rank() > 5))
-    return error("X {} is of rank {}, needs 3 to 5 (N, C and 1 to 3 spatial dimensions)", to_string(x), x.rank());
-  return {};
-}
-
 }  // namespace
 
 Status infer_pool(InferContext& c) {
-  SV_TRY(check_image(c));
+  SV_TRY(check_spatial_rank(c.shape(0), "X"));
   const Shape& x = c.shape(0);
   Shape out;
   if (x.has_rank()) {
@@ -77,7 +70,7 @@ Status infer_pool_gradient(InferContext& c) {
   c.set(0, c.type(1));
   const Shape& x = c.shape(1);
   if (!x.has_rank()) return {};
-  if (x.rank() < 3 || x.rank() > 5) return error("X {} is of rank {}, needs 3 to 5", to_string(x), x.rank());
+  SV_TRY(check_spatial_rank(x, "X"));
   SV_ASSIGN(const std::vector<Dim> spatial, window_output(c.attributes(), x, {}));
   std::vector<Dim> pooled{x[0], x[1]};
   pooled.insert(pooled.end(), spatial.begin(), spatial.end());
@@ -91,7 +84,7 @@ Status check_power(const Attributes& attributes) {
 }
 
 Status infer_global_pool(InferContext& c) {
-  SV_TRY(check_image(c));
+  SV_TRY(check_spatial_rank(c.shape(0), "X"));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) {
     c.set(0, c.dtype(0), Shape());

@@ -83,6 +83,12 @@ Result<Window> window_of(const Attributes& attributes, const Dims& spatial, cons
   return w;
 }
 
+Status check_spatial_rank(const Shape& shape, const char* what) {
+  if (!shape.has_rank() || (shape.rank() >= 3 && shape.rank() <= 5)) return {};
+  if (shape.rank() > 5) return error("{} {} has {} spatial dimensions, at most 3 are supported", what, to_string(shape), shape.rank() - 2);
+  return error("{} {} is of rank {}, needs two dimensions and 1 to 3 spatial ones", what, to_string(shape), shape.rank());
+}
+
 Dims known_taps(const Attributes& attributes, std::span<const Dim> kernel) {
   const std::vector<int64_t> declared = attributes.get_ints("kernel_shape");
   Dims taps;

@@ -23,6 +23,9 @@ Result<Window> window_of(const Attributes& attributes, const Dims& spatial, cons
 /// The weights' kernel, where dimensions are unknown what kernel_shape says, or 1.
 Dims known_taps(const Attributes& attributes, std::span<const Dim> kernel);
 
+/// Refuses a shape [N, C, spatial...] that has no spatial dimensions, or more than the three for which there are kernels. `what` is its name.
+Status check_spatial_rank(const Shape& shape, const char* what);
+
 /// The output's spatial dimensions for input shape [N, C, ...] and a kernel, of both of which dimensions may be unknown.
 Result<std::vector<Dim>> window_output(const Attributes& attributes, const Shape& input, std::span<const Dim> kernel);
 

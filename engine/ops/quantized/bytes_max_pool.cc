@@ -24,8 +24,7 @@ Result<Shape> channels_first(const InferContext& c) {
 
 Status infer_bytes_max_pool(InferContext& c) {
   SV_TRY(require_bytes(c, 0, "X"));
-  if (c.shape(0).has_rank() && (c.shape(0).rank() < 3 || c.shape(0).rank() > 5))
-    return error("X {} is of rank {}, needs 3 to 5 (N, C and 1 to 3 spatial dimensions)", to_string(c.shape(0)), c.shape(0).rank());
+  SV_TRY(check_spatial_rank(c.shape(0), "X"));
   SV_ASSIGN(const Shape x, channels_first(c));
   Shape out;
   if (x.has_rank()) {

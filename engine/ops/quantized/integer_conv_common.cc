@@ -210,8 +210,7 @@ Result<Shape> integer_conv_shape(const InferContext& c, size_t x_input, size_t w
   Shape x = c.shape(x_input);
   const Shape& w = c.shape(w_input);
   if (!x.has_rank() || !w.has_rank()) return Shape();
-  if (x.rank() < 3 || x.rank() > 5)
-    return error("x {} is of rank {}, needs 3 to 5 (N, C and 1 to 3 spatial dimensions)", to_string(x), x.rank());
+  SV_TRY(check_spatial_rank(x, "x"));
   if (w.rank() != x.rank()) return error("weights {} are of rank {}, x {} is of rank {}", to_string(w), w.rank(), to_string(x), x.rank());
   const bool last = is_channels_last(c.attributes());
   if (last) x = Shape(channels_first(x.dims()));

@@ -1,6 +1,7 @@
 #include "engine/ops/vision/grid_common.h"
 
 #include "engine/ops/infer_util.h"
+#include "engine/ops/nn/window_common.h"
 #include "engine/ops/vision/sampling_common.h"
 
 namespace svengine::ops {
@@ -27,10 +28,8 @@ Result<GridRules> grid_rules(const Attributes& attributes) {
 }
 
 Result<Shape> grid_output(const Shape& x, const Shape& grid) {
-  for (const Shape* s : {&x, &grid})
-    if (s->has_rank() && (s->rank() < 3 || s->rank() > 5))
-      return error("{} {} is of rank {}, needs 3 to 5: 1 to 3 spatial dimensions", s == &x ? "X" : "grid", to_string(*s),
-                   s->rank());
+  SV_TRY(check_spatial_rank(x, "X"));
+  SV_TRY(check_spatial_rank(grid, "grid"));
   if (x.has_rank() && grid.has_rank() && x.rank() != grid.rank())
     return error("grid {} is of rank {}, X {} is of rank {}", to_string(grid), grid.rank(), to_string(x), x.rank());
   const int64_t rank = x.has_rank() ? x.rank() : grid.rank();
