@@ -1,10 +1,10 @@
 #include "runtime/derivative_graphs.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "engine/graph/autodiff.h"
+#include "engine/graph/axes.h"
 #include "engine/graph/builder.h"
 #include "engine/graph/passes/pass.h"
 #include "engine/ops/registry.h"
@@ -61,8 +61,7 @@ bool reaches_output(const Graph& graph, Value* from) {
     if (graph.is_output(reached[at])) return true;
     for (const Node* user : reached[at]->users())
       for (size_t i = 0; i < user->inputs().size(); ++i) {
-        const OpTraits& traits = user->op().traits;
-        if (user->input(i) != reached[at] || traits.value_of_types || traits.shape_only_input == static_cast<int>(i)) continue;
+        if (user->input(i) != reached[at] || reads_shape_alone(*user, i)) continue;
         for (const Value* v : user->outputs())
           if (std::find(reached.begin(), reached.end(), v) == reached.end()) reached.push_back(v);
       }
@@ -79,10 +78,7 @@ Status drop(Graph& graph, Value* gradient, Value* output) {
 }
 
 Value* transposed(Builder& builder, Value* v) {
-  std::vector<int64_t> perm(static_cast<size_t>(v->type.shape.rank()));
-  std::iota(perm.begin(), perm.end(), 0);
-  std::swap(perm.end()[-1], perm.end()[-2]);
-  return builder.add("Transpose", {v}, make_attributes({{"perm", std::move(perm)}}));
+  return builder.add("Transpose", {v}, make_attributes({{"perm", matrix_transpose(v->type.shape.rank())}}));
 }
 
 bool is_bare_product(const Node& node) {

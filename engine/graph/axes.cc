@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace svengine {
 
@@ -24,6 +25,12 @@ Result<std::vector<int64_t>> normalise_axes(std::span<const int64_t> axes, int64
 std::vector<int64_t> every_axis(int64_t count) {
   std::vector<int64_t> out(static_cast<size_t>(count));
   std::iota(out.begin(), out.end(), 0);
+  return out;
+}
+
+std::vector<int64_t> matrix_transpose(int64_t rank) {
+  std::vector<int64_t> out = every_axis(rank);
+  std::swap(out.end()[-1], out.end()[-2]);
   return out;
 }
 

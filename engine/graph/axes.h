@@ -17,4 +17,7 @@ Result<std::vector<int64_t>> normalise_axes(std::span<const int64_t> axes, int64
 /// 0, 1, ... below `count`: all axes of a value of that rank.
 std::vector<int64_t> every_axis(int64_t count);
 
+/// The permutation that exchanges rows and columns of the matrices in a value of that rank, which is 2 or more.
+std::vector<int64_t> matrix_transpose(int64_t rank);
+
 }  // namespace svengine

@@ -129,6 +129,11 @@ void CanonicalizeContext::attribute_to_input(std::string_view attribute, size_t 
 
 void CanonicalizeContext::set_input(size_t slot, Value* value) { graph_.set_input(&node_, slot, value); }
 
+bool reads_shape_alone(const Node& node, size_t input) {
+  const OpTraits& traits = node.op().traits;
+  return traits.value_of_types || traits.shape_only_input == static_cast<int>(input);
+}
+
 DTypeSet types_to_widen(const Node& node) {
   const OpDef& op = node.op();
   DTypeSet types;

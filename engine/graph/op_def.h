@@ -201,6 +201,9 @@ struct OpDef {
   std::string samples = {};
 };
 
+/// Whether the node reads nothing of that input but its shape and type.
+bool reads_shape_alone(const Node& node, size_t input);
+
 /// "" for "ai.onnx", which is the same domain; others as they are.
 std::string_view canonical_domain(std::string_view domain);
 

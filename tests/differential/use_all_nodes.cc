@@ -10,15 +10,15 @@
 namespace svengine::differential {
 namespace {
 
-bool reads_shape_alone(const Node& node, const Value* v) {
-  const OpTraits& traits = node.op().traits;
-  const auto only = static_cast<size_t>(traits.shape_only_input);
-  return traits.value_of_types || (traits.shape_only_input >= 0 && node.input(only) == v && std::ranges::count(node.inputs(), v) == 1);
+bool reads_elements(const Node& node, const Value* v) {
+  for (size_t i = 0; i < node.inputs().size(); ++i)
+    if (node.input(i) == v && !reads_shape_alone(node, i)) return true;
+  return false;
 }
 
 /// Whether it has to be computed: not for its shape alone, nor for bodies, which may not run.
 bool is_read(const Graph& graph, const Value* v) {
-  const auto reads_values = [v](const Node* user) { return !reads_shape_alone(*user, v) && !has_body(*user); };
+  const auto reads_values = [v](const Node* user) { return reads_elements(*user, v) && !has_body(*user); };
   return graph.is_output(v) || std::any_of(v->users().begin(), v->users().end(), reads_values);
 }
 

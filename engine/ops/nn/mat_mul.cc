@@ -1,7 +1,7 @@
 // MatMul: numpy.matmul.
-#include <numeric>
 #include <utility>
 
+#include "engine/graph/axes.h"
 #include "engine/graph/gradient.h"
 #include "engine/graph/transposed_node.h"
 #include "engine/ops/infer_util.h"
@@ -45,12 +45,8 @@ Result<Matrices> as_matrices(GradientContext& c) {
   return Matrices{a, b, dy};
 }
 
-/// The last two dimensions exchanged.
 Value* transposed(GradientContext& c, Value* v) {
-  std::vector<int64_t> perm(static_cast<size_t>(v->type.shape.rank()));
-  std::iota(perm.begin(), perm.end(), 0);
-  std::swap(perm.end()[-1], perm.end()[-2]);
-  return c.op("Transpose", {v}, make_attributes({{"perm", std::move(perm)}}));
+  return c.op("Transpose", {v}, make_attributes({{"perm", matrix_transpose(v->type.shape.rank())}}));
 }
 
 /// In float64 of operators that have gradients, too; pass mat_mul takes the transposes into the product.
@@ -83,11 +79,9 @@ Status mat_mul_gradient(GradientContext& c) {
 /// Of the last two dimensions, which FusedMatMul reads the other way round.
 bool mat_mul_takes(const Node& node, size_t, const Permutation& perm) {
   const DType type = node.output()->type.dtype;
-  Permutation wanted = every_axis(static_cast<int64_t>(perm.size()));
   if ((type != DType::f32 && type != DType::f64) || perm.size() < 2 || node.input(0)->type.shape.rank() < 2 || node.input(1)->type.shape.rank() < 2)
     return false;
-  std::swap(wanted.back(), wanted[wanted.size() - 2]);
-  return perm == wanted;
+  return perm == matrix_transpose(static_cast<int64_t>(perm.size()));
 }
 
 }  // namespace
