@@ -86,7 +86,7 @@ class ExpandContext {
 Status expand_node(Graph& graph, Node& node, const OpRegistry& ops, UncertainShapes uncertain);
 
 /// Whether what the node is made of takes its inputs as well, whose shapes may have been inferred by less: tried in a graph of its own.
-/// Nothing is found where the rule waits for what is not known. The node is of a composite operator, and its types have been inferred.
+/// Nothing is found where the rule waits for what is not known, or the operator is no composite one. The node's types have been inferred.
 Status check_expansion(const Node& node, const OpRegistry& ops);
 
 struct PassContext;

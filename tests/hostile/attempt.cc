@@ -82,7 +82,7 @@ bool may_be_refused_late(std::string_view message) {
 bool is_refused_late(const OpDef& op, const Node& node, const std::vector<const RelativeInput*>& inputs, std::string_view message) {
   if (op.domain == std::string_view(kInternalDomain) || may_be_refused_late(message)) return false;
   const auto is_known = [](const RelativeInput* in) { return in->declared.is_static() && *in->declared.concrete() == in->dims; };
-  return std::ranges::all_of(inputs, is_known) && (!op.expand || check_expansion(node, all_ops()).ok());
+  return std::ranges::all_of(inputs, is_known) && check_expansion(node, all_ops()).ok();
 }
 
 /// Whether a result is what was inferred of it.

@@ -232,7 +232,7 @@ class InferenceRules final : public onnx::NodeWatcher {
   /// constants for it.
   void check_parts(const Scope& scope, const NodeProto& node) {
     const Node* made = producer_of(scope, node);
-    if (!made || !made->op().expand || told_.count(&node)) return;
+    if (!made || told_.count(&node)) return;
     for (const std::vector<Value*>* values : {&made->inputs(), &made->outputs()})
       for (const Value* v : *values)
         if (v && v->type.dtype == DType::undefined) return;

@@ -98,7 +98,7 @@ std::vector<Type> types_without_trip(const Graph& body, const std::vector<TripIn
     if (value.defined()) trip.make_constant(given[i], value);
   }
   // What a trip would refuse is not asked for.
-  const auto is_taken = [](const auto& node) { return infer_types(*node).ok() && (!node->op().expand || check_expansion(*node, all_ops()).ok()); };
+  const auto is_taken = [](const auto& node) { return infer_types(*node).ok() && check_expansion(*node, all_ops()).ok(); };
   const bool known = std::all_of(trip.nodes().begin(), trip.nodes().end(), is_taken);
   std::vector<Type> types;
   for (const Value* v : (known ? trip : body).outputs()) types.push_back(v->type);

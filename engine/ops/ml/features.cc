@@ -52,11 +52,9 @@ Status lower_binarizer(LowerContext& c) {
 
 /// One number for all columns, or one for each.
 Status require_columns(const InferContext& c, const char* what, size_t have) {
-  const Shape& x = c.shape(0);
-  if (!x.has_rank() || x.rank() == 0 || !x.back().is_static() || have <= 1) return {};
-  if (static_cast<int64_t>(have) != x.back().value())
-    return error("{} has {} numbers for {} features; needs one, or as many", what, have, x.back().value());
-  return {};
+  const std::optional<int64_t> features = known_features(c);
+  if (!features || have <= 1 || static_cast<int64_t>(have) == *features) return {};
+  return error("{} has {} numbers for {} features; needs one, or as many", what, have, *features);
 }
 
 Status infer_scaler(InferContext& c) {

@@ -49,8 +49,8 @@ Result<Dim> row_dim(const InferContext& c) {
 
 std::optional<int64_t> known_features(const InferContext& c) {
   const Shape& x = c.shape(0);
-  if (!x.has_rank() || !x.dims().back().is_static()) return std::nullopt;
-  return x.dims().back().value();
+  if (!x.has_rank() || x.rank() == 0 || !x.back().is_static()) return std::nullopt;
+  return x.back().value();
 }
 
 Result<PostTransform> post_transform(const Attributes& attributes) {
