@@ -179,11 +179,12 @@ Status expand_node(Graph& graph, Node& node, const OpRegistry& ops, UncertainSha
   for (size_t i = 0; i < results.size(); ++i)
     if (!results[i] && context.has_output(i))
       return error("output {} cannot be made of other operators with these inputs and attributes", i);
+  // Of outputs that nobody reads, too: inputs that do not fit together are refused whoever asks.
   for (size_t i = 0; i < results.size(); ++i)
-    if (context.has_output(i)) SV_TRY(check_same(*node.output(i), *results[i], i));
+    if (results[i] && node.output(i)) SV_TRY(check_same(*node.output(i), *results[i], i));
   if (uncertain == UncertainShapes::wait && !is_concrete(node))
     for (size_t i = 0; i < results.size(); ++i) {
-      if (!context.has_output(i) || is_certain(*node.output(i), *results[i])) continue;
+      if (!results[i] || !node.output(i) || is_certain(*node.output(i), *results[i])) continue;
       erase_made(graph, node, graph.nodes().size() - nodes);
       return {};
     }

@@ -34,10 +34,7 @@ Status infer_bias_add(InferContext& c) {
   SV_TRY(infer_with_bias(c));
   SV_TRY(require_rank(c, 0, "X", 3));
   SV_TRY(require_rank(c, 2, "skip", 3));
-  for (size_t d = 0; c.shape(0).has_rank() && c.shape(2).has_rank() && d < 3; ++d)
-    if (known_different(c.shape(0)[d], c.shape(2)[d]))
-      return error("skip {} must be of X's shape {}", to_string(c.shape(2)), to_string(c.shape(0)));
-  return {};
+  return require_same_shape(c, 0, "X", 2, "skip");
 }
 
 Status expand_bias_add(ExpandContext& c) {
@@ -94,6 +91,7 @@ Status infer_bias_dropout(InferContext& c) {
   if (c.dtype(1) != c.dtype(0) || (c.has_input(2) && c.dtype(2) != c.dtype(0)))
     return error("data, bias and residual must be of one type");
   SV_TRY(require_broadcast_to(c.shape(1), "bias", c.shape(0), "data"));
+  if (c.has_input(2)) SV_TRY(require_same_shape(c, 0, "data", 2, "residual"));
   c.set(0, c.dtype(0), c.shape(0));
   c.set(1, DType::boolean, c.shape(0));
   return {};
