@@ -24,12 +24,12 @@ int64_t element_count(std::span<const int64_t> dims) {
 }
 
 Status check_dims(std::span<const int64_t> dims) {
-  if (dims.size() > kMaxRank) return error("rank {} is above the supported {}", dims.size(), kMaxRank);
+  if (dims.size() > kMaxRank) return unimplemented("rank {} is above the supported {}", dims.size(), kMaxRank);
   int64_t count = 1;
   for (int64_t d : dims) {
     if (d < 0) return error("shape {} has a negative dimension", to_string(dims));
     if (d > kMaxElements || (d > 0 && count > kMaxElements / d))
-      return error("shape {} has more than 2^48 elements", to_string(dims));
+      return unimplemented("shape {} has more than 2^48 elements", to_string(dims));
     if (d > 0) count *= d;
   }
   return {};

@@ -17,9 +17,16 @@
 
 namespace svengine {
 
+/// Whose fault an Error is.
+enum class ErrorCode : unsigned char {
+  invalid_argument,  ///< what came from outside is wrong
+  unimplemented,     ///< it may be right: a limit of this engine
+  needs_constant,    ///< it may be right: an operand has to be known before the network runs, and is not (yet)
+};
+
 class [[nodiscard]] Error {
  public:
-  explicit Error(std::string message) : message_(std::move(message)) {}
+  explicit Error(std::string message, ErrorCode code = ErrorCode::invalid_argument) : message_(std::move(message)), code_(code) {}
 
   /// Puts "context: " in front of what is already there.
   Error&& in(std::string_view context) && {
@@ -27,14 +34,26 @@ class [[nodiscard]] Error {
     return std::move(*this);
   }
   const std::string& message() const { return message_; }
+  ErrorCode code() const { return code_; }
 
  private:
   std::string message_;
+  ErrorCode code_;
 };
 
 template <class... Args>
 Error error(fmt::format_string<Args...> format, Args&&... args) {
   return Error(fmt::format(format, std::forward<Args>(args)...));
+}
+
+template <class... Args>
+Error unimplemented(fmt::format_string<Args...> format, Args&&... args) {
+  return Error(fmt::format(format, std::forward<Args>(args)...), ErrorCode::unimplemented);
+}
+
+template <class... Args>
+Error needs_constant(fmt::format_string<Args...> format, Args&&... args) {
+  return Error(fmt::format(format, std::forward<Args>(args)...), ErrorCode::needs_constant);
 }
 
 /// A value or an Error.

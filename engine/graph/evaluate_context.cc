@@ -17,7 +17,7 @@ Status evaluate(EvaluateContext& context) {
   const OpDef& op = context.node().op();
   if (op.evaluate) return op.evaluate(context);
   if (!op.traits.is_identity || !op.traits.is_identity(context.node()))
-    return error("cannot work on values of type {}", name_of(handle_of(context.node())));
+    return unimplemented("cannot work on values of type {}", name_of(handle_of(context.node())));
   context.set(0, context.input(0));
   return {};
 }

@@ -28,7 +28,7 @@ Status check_attributes(const Node& node) {
     const auto def = std::find_if(op.attributes.begin(), op.attributes.end(), [name = std::string_view(name)](const AttributeDef& d) {
       return name == d.name;
     });
-    if (def == op.attributes.end()) return error("attribute '{}' is not one of this operator's", name);
+    if (def == op.attributes.end()) return unimplemented("attribute '{}' is not one of this operator's", name);
     if (def->kind != kind_of(value))
       return error("attribute '{}' is of kind {}, needs {}", name, name_of(kind_of(value)), name_of(def->kind));
   }
@@ -116,7 +116,7 @@ Status infer_types(Node& node) {
     return {};
   }
   Error e = std::move(status).error();
-  return Error(fmt::format("{} [inputs: {}]", e.message(), input_types(node))).in(describe(node));
+  return Error(fmt::format("{} [inputs: {}]", e.message(), input_types(node)), e.code()).in(describe(node));
 }
 
 void CanonicalizeContext::attribute_to_input(std::string_view attribute, size_t slot) {

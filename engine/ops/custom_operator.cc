@@ -40,7 +40,7 @@ Status check_counts(const svengine_operator& o) {
   if (o.min_inputs < 0 || (o.max_inputs != -1 && o.max_inputs < o.min_inputs)) return error("takes {} to {} inputs", o.min_inputs, o.max_inputs);
   if (o.min_outputs < 1 || o.max_outputs < o.min_outputs) return error("has {} to {} outputs; it needs one at least", o.min_outputs, o.max_outputs);
   if (std::max(o.min_inputs, o.max_inputs) + int64_t{o.max_outputs} > SVENGINE_MOST_OPERANDS)
-    return error("has more than {} inputs and outputs", SVENGINE_MOST_OPERANDS);
+    return unimplemented("has more than {} inputs and outputs", SVENGINE_MOST_OPERANDS);
   if (o.since < 0 || o.until < 0 || (o.until != 0 && o.until < o.since)) return error("is of opsets {} to {}", o.since, o.until);
   if ((o.attribute_count && !o.attributes) || o.attribute_count > kMostAttributes) return error("has {} attributes", o.attribute_count);
   if ((o.input_types_count != 0) != (o.input_types != nullptr) || o.input_types_count > SVENGINE_MOST_OPERANDS)

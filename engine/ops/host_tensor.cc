@@ -56,7 +56,7 @@ Status check_room_for_strings(std::span<const int64_t> dims) {
   SV_TRY(check_dims(dims));
   const int64_t count = element_count(dims);
   const size_t bytes = static_cast<size_t>(count) * sizeof(std::string);
-  if (count > kMostStrings) return error("{} strings are more than the {} that a tensor may hold", count, kMostStrings);
+  if (count > kMostStrings) return unimplemented("{} strings are more than the {} that a tensor may hold", count, kMostStrings);
   if (!take_memory(bytes)) return error("no memory for {} strings{}", count, memory_limit_text(bytes));
   give_back_memory(bytes);  // strings are not counted
   return {};

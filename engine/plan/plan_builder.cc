@@ -235,7 +235,7 @@ Status PlanBuilder::lower(const Node& node) {
   if (!status_.ok()) return std::move(status_).error().in(describe(node));
   alias_outputs(node);
   for (const Value* v : node.inputs())
-    if (v && is_handle(v->type.dtype)) return error("{}: nothing computes it on values of type {}", describe(node), name_of(v->type.dtype));
+    if (v && is_handle(v->type.dtype)) return unimplemented("{}: nothing computes it on values of type {}", describe(node), name_of(v->type.dtype));
   if (!types_to_widen(node).empty())
     return error("{}: its kernels do not compute its inputs' types, and pass widen_types has not run", describe(node));
   const bool is_empty = gives_nothing(node);
@@ -285,7 +285,7 @@ Result<std::shared_ptr<const Plan>> PlanBuilder::finish() {
   plan_->scratch_bytes = round_up(plan_->scratch_bytes, kCacheLine);
   double all_bytes = 0;
   for (const Slot& s : plan_->slots) all_bytes += static_cast<double>(s.bytes);
-  if (all_bytes > 0x1p60) return error("the network needs {:.3g} bytes of memory, more than any machine has", all_bytes);
+  if (all_bytes > 0x1p60) return unimplemented("the network needs {:.3g} bytes of memory, more than any machine has", all_bytes);
   plan_->arena_bytes = assign_arena_offsets(plan_->slots);
   return std::shared_ptr<const Plan>(plan_);
 }

@@ -40,7 +40,7 @@ std::string printable(std::string_view text, size_t limit) {
 
 Status check_name(std::string_view what, std::string_view name) {
   if (name.size() > kMaxName)
-    return error("the name of a {} is {} bytes long, at most {} are allowed", what, name.size(), kMaxName);
+    return unimplemented("the name of a {} is {} bytes long, at most {} are allowed", what, name.size(), kMaxName);
   for (std::string_view rest = name; !rest.empty();) {
     const size_t n = printable_length(rest);
     if (n == 0) return error("the name of {} '{}' has control characters or is not UTF-8", what, printable(name));

@@ -80,7 +80,7 @@ Result<std::shared_ptr<const MappedFile>> ExternalFiles::open(std::string_view l
 
 Status ExternalFiles::charge(size_t bytes) {
   constexpr size_t kMost = size_t{1} << 30;
-  if (bytes > kMost - charged_) return error("more than {} MiB of bool tensors in external data are not supported", kMost >> 20);
+  if (bytes > kMost - charged_) return unimplemented("more than {} MiB of bool tensors in external data are not supported", kMost >> 20);
   charged_ += bytes;
   return {};
 }

@@ -37,7 +37,7 @@ std::vector<std::pair<std::string, const GraphProto*>> bodies_of(const NodeProto
 
 Status refuse_internal(const OpDef& op, const Attributes& attributes) {
   for (const AttributeDef& a : op.attributes)
-    if (a.internal && attributes.has(a.name)) return error("attribute '{}' is not one of this operator's", a.name);
+    if (a.internal && attributes.has(a.name)) return unimplemented("attribute '{}' is not one of this operator's", a.name);
   return {};
 }
 
@@ -128,7 +128,7 @@ Result<std::vector<Value*>> NodeImporter::inputs_of(Scope& scope, const NodeProt
 }
 
 Status NodeImporter::add(Scope& scope, const NodeProto& proto, int index) {
-  if (scope.depth > 0 && ++nested_ > kMostNestedNodes) return error("bodies and functions have more than {} nodes", kMostNestedNodes);
+  if (scope.depth > 0 && ++nested_ > kMostNestedNodes) return unimplemented("bodies and functions have more than {} nodes", kMostNestedNodes);
   return watcher_ ? add_watched(scope, proto, index) : add_named(scope, proto, index);
 }
 
@@ -159,7 +159,7 @@ Status NodeImporter::add_named(Scope& scope, const NodeProto& proto, int index) 
   const onnx_proto::FunctionProto* function = functions_.find(proto);
   Status status = function ? add_call(scope, proto, index, *function) : add_node(scope, proto, index);
   if (status.ok()) return {};
-  Error problem(printable(status.error().message(), kMostProblem));  // it may quote attributes
+  Error problem(printable(status.error().message(), kMostProblem), status.error().code());  // it may quote attributes
   // infer_types() names the node itself (its operator may be another one by then: Scatter becomes ScatterElements).
   const std::string who = fmt::format("node '{}{}' (", scope.prefix, node_name(proto, index));
   if (problem.message().starts_with(who)) return problem;
@@ -226,12 +226,12 @@ Status NodeImporter::settle_now(Scope& scope, Node* node, const std::vector<Valu
 }
 
 Status NodeImporter::add_call(Scope& scope, const NodeProto& proto, int index, const onnx_proto::FunctionProto& function) {
-  if (scope.depth >= kMostNested) return error("bodies and functions are nested more than {} deep", kMostNested);
+  if (scope.depth >= kMostNested) return unimplemented("bodies and functions are nested more than {} deep", kMostNested);
   if (proto.input_size() > function.input_size() || proto.output_size() > function.output_size())
     return error("has {} inputs and {} outputs; the function has {} and {}", proto.input_size(), proto.output_size(), function.input_size(),
                  function.output_size());
   if (!scope.call && nested_ + functions_.expanded_nodes(function, kMostNestedNodes + 1) > kMostNestedNodes)  // known before they are made
-    return error("bodies and functions have more than {} nodes", kMostNestedNodes);
+    return unimplemented("bodies and functions have more than {} nodes", kMostNestedNodes);
   SV_ASSIGN(const std::vector<Value*> inputs, inputs_of(scope, proto));
   const Call call = make_call(function, proto, scope.call);
   Scope inner{scope.graph};
@@ -288,7 +288,7 @@ Status NodeImporter::add_bodies(Scope& scope, const NodeProto& proto, const OpDe
 
 Result<Graph> NodeImporter::make_body(Scope& scope, const GraphProto& proto, const std::vector<Type>& own, std::vector<Value*>& captured,
                                      Status* deferred) {
-  if (scope.depth >= kMostNested) return error("bodies and functions are nested more than {} deep", kMostNested);
+  if (scope.depth >= kMostNested) return unimplemented("bodies and functions are nested more than {} deep", kMostNested);
   Graph graph;
   graph.name = printable(proto.name(), kMaxName);
   Scope body{graph};

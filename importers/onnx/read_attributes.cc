@@ -62,7 +62,7 @@ Result<AttributeProto::AttributeType> type_of(const AttributeProto& a) {
 Result<Tensor> example_of(const Type& type) {
   switch (type.dtype) {
     case DType::undefined: return error("says no type");
-    case DType::map: return error("is a map; supported are tensors, sequences and optionals");
+    case DType::map: return unimplemented("is a map; supported are tensors, sequences and optionals");
     case DType::sequence: case DType::optional: {
       SV_ASSIGN(Tensor element, example_of(type.element ? *type.element : Type{}));
       return Tensor::of_items(type.dtype, {std::move(element)});
@@ -99,7 +99,7 @@ Result<Attribute> read_value(const AttributeProto& a, const TensorSource& tensor
       SV_ASSIGN(Tensor example, example_of(type));
       return Attribute(std::move(example));
     }
-    default: return error("is of a type that is not supported");
+    default: return unimplemented("is of a type that is not supported");
   }
 }
 

@@ -28,14 +28,14 @@ bool RefusedTypes::add(const Node& node, const std::string& op, const Error& pro
 }
 
 Error RefusedTypes::error() const {
-  if (operators_.size() == 1 && operators_.begin()->second.size() == 1) return Error(first_);
+  if (operators_.size() == 1 && operators_.begin()->second.size() == 1) return unimplemented("{}", first_);
   std::string out;
   for (const auto& [type, names] : operators_) {
     const size_t shown = std::min(names.size(), kMostOperatorsShown);
     out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", name_of(type), fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
     if (shown < names.size()) out += fmt::format(" and {} more", names.size() - shown);
   }
-  return Error(fmt::format("not supported: {}. First: {}", out, first_));
+  return unimplemented("not supported: {}. First: {}", out, first_);
 }
 
 }  // namespace svengine::onnx

@@ -84,7 +84,7 @@ class Scanner {
 Status Scanner::charge(size_t cost) {
   cost_ += cost;
   if (cost_ > max_cost_)
-    return error("the structure of the model (without its weights) needs more than {} MiB of memory", max_cost_ >> 20);
+    return unimplemented("the structure of the model (without its weights) needs more than {} MiB of memory", max_cost_ >> 20);
   return {};
 }
 
@@ -177,7 +177,7 @@ Status Scanner::node_part(const Field& field, std::string& out) {
 }
 
 Status Scanner::body(const Field& message, std::string& out) {
-  if (depth_ >= kMostDepth) return error("byte {}: bodies are nested more than {} deep", offset_of(message.payload), kMostDepth);
+  if (depth_ >= kMostDepth) return unimplemented("byte {}: bodies are nested more than {} deep", offset_of(message.payload), kMostDepth);
   ++depth_;
   SV_TRY(nested(message, out, [this](const Field& f, std::string& content) { return graph_part(f, content); }));
   --depth_;

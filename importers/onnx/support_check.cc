@@ -113,7 +113,7 @@ class Checker {
       SV_TRY(check(function->node(), function));
     }
     if (problems_.empty()) return {};
-    return error("not supported: {}{}", problems_.text(), uses_machine_layout_ ? kMachineLayoutAdvice : "");
+    return unimplemented("not supported: {}{}", problems_.text(), uses_machine_layout_ ? kMachineLayoutAdvice : "");
   }
 
  private:

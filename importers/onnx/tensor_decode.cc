@@ -209,7 +209,7 @@ Result<Tensor> decode_external(const TensorRecord& record, DType type, size_t si
 Result<Tensor> decode(const TensorRecord& record, const std::shared_ptr<const void>& owner, ExternalFiles* external) {
   SV_TRY(check_dims(record.dims));
   SV_ASSIGN(const DType type, dtype_from_onnx(record.data_type));
-  if (record.segmented) return error("is cut into segments, which are not supported");
+  if (record.segmented) return unimplemented("is cut into segments, which are not supported");
   const size_t size = file_size(type, record.dims);
   if (type == DType::string && (record.external || record.has_raw)) return error("strings are kept in string_data, not in raw or external data");
   if (record.external) return decode_external(record, type, size, external);
@@ -234,10 +234,10 @@ Result<Tensor> decode(const TensorRecord& record, const std::shared_ptr<const vo
 
 Result<DType> dtype_from_onnx(int64_t data_type) {
   switch (data_type) {
-    case 14: return error("element type complex64 is not supported");
-    case 15: return error("element type complex128 is not supported");
-    case 27: return error("element type float6e2m3 is not supported");
-    case 28: return error("element type float6e3m2 is not supported");
+    case 14: return unimplemented("element type complex64 is not supported");
+    case 15: return unimplemented("element type complex128 is not supported");
+    case 27: return unimplemented("element type float6e2m3 is not supported");
+    case 28: return unimplemented("element type float6e3m2 is not supported");
     default: break;
   }
   if (const auto type = dtype_from_number(data_type)) return *type;

@@ -20,7 +20,7 @@ Result<TensorFile> parse(const std::shared_ptr<const MappedFile>& file) {
   if (file->bytes().empty()) return error("is empty");
   Result<onnx::TensorRecord> record = onnx::scan_tensor(file->bytes());
   if (!record.ok()) return std::move(record).error().in("is no ONNX tensor, or only a part of one");
-  if (holds_other_values(*record)) return error("holds a sequence or an optional; only tensors are supported");
+  if (holds_other_values(*record)) return unimplemented("holds a sequence or an optional; only tensors are supported");
   if (record->data_type == 0) return error("is no ONNX tensor: it has no element type");
   SV_TRY(check_name("tensor", record->name));
   SV_ASSIGN(Tensor tensor, onnx::decode_tensor(*record, file, nullptr));
@@ -60,7 +60,7 @@ Result<Tensor> read_items(onnx::Bytes message, size_t offset, DType kind, const 
       case items_field::sequence: item = read_items(field.payload, at, DType::sequence, file, depth + 1); break;
       case items_field::map: item = read_map(field.payload, at, file, depth + 1); break;
       case items_field::optional: item = read_items(field.payload, at, DType::optional, file, depth + 1); break;
-      case items_field::sparse: return error("holds a sparse tensor, which is not supported in a {}", name_of(kind));
+      case items_field::sparse: return unimplemented("holds a sparse tensor, which is not supported in a {}", name_of(kind));
       default: continue;
     }
     if (!item.ok()) return item;

@@ -10,7 +10,7 @@ constexpr size_t kMaxExternalKeys = 64;
 
 Status read_dims(const Field& field, TensorRecord& record) {
   const auto add = [&](uint64_t value) -> Status {
-    if (record.dims.size() == kMaxDims) return error("tensor '{}' has more than {} dimensions", printable(record.name), kMaxDims);
+    if (record.dims.size() == kMaxDims) return unimplemented("tensor '{}' has more than {} dimensions", printable(record.name), kMaxDims);
     record.dims.push_back(static_cast<int64_t>(value));
     return {};
   };
@@ -25,7 +25,7 @@ Status read_dims(const Field& field, TensorRecord& record) {
 }
 
 Status read_external(Bytes entry, size_t offset, TensorRecord& record) {
-  if (record.external_data.size() == kMaxExternalKeys) return error("external_data has more than {} entries", kMaxExternalKeys);
+  if (record.external_data.size() == kMaxExternalKeys) return unimplemented("external_data has more than {} entries", kMaxExternalKeys);
   std::pair<std::string_view, std::string_view> pair;
   WireReader reader(entry, offset);
   for (Field field; reader.next(field);) {

@@ -56,7 +56,7 @@ Result<Tensor> TensorSource::read(const onnx_proto::SparseTensorProto& stripped_
   if (values.dims().size() != 1) return error("the values of a sparse tensor have shape {}, need rank 1", to_string(values.dims()));
   const size_t each = values.type() == DType::string ? sizeof(std::string) : size_of(values.type());
   if (static_cast<size_t>(element_count(dims)) > kMostDenseBytes / each)
-    return error("a sparse tensor of shape {} has more than {} MiB when it is made dense", to_string(dims), kMostDenseBytes >> 20);
+    return unimplemented("a sparse tensor of shape {} has more than {} MiB when it is made dense", to_string(dims), kMostDenseBytes >> 20);
   std::vector<int64_t> places;
   if (values.count() > 0) {
     SV_ASSIGN(const Tensor indices, read(stripped_model.indices()));

@@ -54,7 +54,7 @@ Result<Type> read_type(const onnx_proto::TypeProto& type) {
       SV_ASSIGN(out.key, dtype_from_onnx(type.map_type().key_type()));
       return out;
     }
-    case TypeProto::kSparseTensorType: return error("is a sparse tensor; only dense ones are supported");
+    case TypeProto::kSparseTensorType: return unimplemented("is a sparse tensor; only dense ones are supported");
   }
   SV_ASSIGN(out.dtype, dtype_from_onnx(type.tensor_type().elem_type()));
   if (type.tensor_type().has_shape()) {

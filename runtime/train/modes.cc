@@ -52,7 +52,7 @@ std::optional<double> ratio_of(const Node& dropout) {
 /// x times a factor that is drawn anew in every step, in front of the uses of Dropout's output.
 Status activate_dropout(Graph& graph, Node* dropout, Value* step, uint64_t seed, int64_t place) {
   if (is_needed(graph, dropout->output(1)))
-    return error("{}: its mask is used, which training does not support", describe(*dropout));
+    return unimplemented("{}: its mask is used, which training does not support", describe(*dropout));
   const std::optional<double> ratio = ratio_of(*dropout);
   if (!ratio || *ratio < 0 || *ratio >= 1) return error("{}: its ratio must be a float32 constant in [0, 1)", describe(*dropout));
   if (*ratio == 0) return {};

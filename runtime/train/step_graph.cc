@@ -221,8 +221,8 @@ Result<int64_t> class_axis_of(const Value& prediction, const LossChoice& loss) {
                  to_string(prediction.type));
   const int64_t axis = loss.class_axis.value_or(shape.rank() == 3 ? 2 : 1), positive = axis < 0 ? axis + shape.rank() : axis;
   if (positive < 1 || positive >= shape.rank())
-    return error("class axis {} of output '{}' {}: it must be one of the dimensions 1 to {}", axis, prediction.name(),
-                 to_string(prediction.type), shape.rank() - 1);
+    return unimplemented("class axis {} of output '{}' {}: it must be one of the dimensions 1 to {}", axis, prediction.name(),
+                         to_string(prediction.type), shape.rank() - 1);
   if (positive != 1 && positive != shape.rank() - 1)
     return error("class axis {} of output '{}' {}: only dimension 1 and the last are supported", axis, prediction.name(),
                  to_string(prediction.type));

@@ -70,17 +70,17 @@ bool is_endless(const OpDef& op, const Relative& relative) {
   return !trips.defined() || trips.type() != DType::i64 || trips.count() != 1 || trips.as_int64s()[0] > kMostTrips;
 }
 
-/// What a plan may refuse of a node whose types were inferred and whose parts take its inputs: sizes beyond what is computed, values that are
+/// What a plan may refuse of a node whose types were inferred and whose parts take its inputs: what is beyond this engine, values that are
 /// known by chance, results that only elements give, attributes that no file has.
-bool may_be_refused_late(std::string_view message) {
-  constexpr std::string_view kReasons[] = {"longer than", "above the", "at most", "that is supported", "more than", "needs to be a constant", "computed at run time",
-                                           "outside", "is no image", "has no", "have no", "sequence length", "attribute 'captured'", "values of type string"};
-  return std::ranges::any_of(kReasons, [&](std::string_view reason) { return message.find(reason) != std::string_view::npos; });
+bool may_be_refused_late(const Error& problem) {
+  constexpr std::string_view kReasons[] = {"outside", "is no image", "has no", "have no", "sequence length", "attribute 'captured'"};
+  return problem.code() != ErrorCode::invalid_argument ||
+         std::ranges::any_of(kReasons, [&](std::string_view reason) { return problem.message().find(reason) != std::string::npos; });
 }
 
 /// A check of the model has passed what cannot be planned.
-bool is_refused_late(const OpDef& op, const Node& node, const std::vector<const RelativeInput*>& inputs, std::string_view message) {
-  if (op.domain == std::string_view(kInternalDomain) || may_be_refused_late(message)) return false;
+bool is_refused_late(const OpDef& op, const Node& node, const std::vector<const RelativeInput*>& inputs, const Error& problem) {
+  if (op.domain == std::string_view(kInternalDomain) || may_be_refused_late(problem)) return false;
   const auto is_known = [](const RelativeInput* in) { return in->declared.is_static() && *in->declared.concrete() == in->dims; };
   return std::ranges::all_of(inputs, is_known) && check_expansion(node, all_ops()).ok();
 }
@@ -132,7 +132,7 @@ std::string attempt(const OpDef& op, const Relative& relative, const kernels::Ke
     input_bytes = std::min(input_bytes + bytes_of(in->dtype, in->dims), kMostBytes + 1);
   }
   const Result<int64_t> bytes = planned_bytes(built.graph, dims, kernels, wrong);
-  if (!bytes.ok() && is_refused_late(op, node, built.inputs, bytes.error().message()))
+  if (!bytes.ok() && is_refused_late(op, node, built.inputs, bytes.error()))
     return fmt::format("the node was inferred, but cannot be planned: {}", bytes.error().message());
   if (!bytes.ok()) return refused(bytes.error());
   ++count.planned;

@@ -27,13 +27,6 @@ std::string without_node(const std::string& message) {
   return message.starts_with("node '") && end != std::string::npos ? message.substr(end + 3) : message;
 }
 
-/// The engine's own limits are worded so: the file may be right.
-bool is_engine_limit(const std::string& message) {
-  return message.find("supported") != std::string::npos || message.find("nested more than") != std::string::npos ||
-         message.find("bodies and functions have more than") != std::string::npos ||
-         message.find("is not one of this operator's") != std::string::npos;  // a schema takes it: somebody's own, or any
-}
-
 /// What symbolic dimensions of the graph stand for, as far as numbers tell.
 class Symbols {
  public:
@@ -113,10 +106,10 @@ class InferenceRules final : public onnx::NodeWatcher {
     if (!told_.insert(&node).second) return;
     const auto [b, index] = places_.at(&node);
     const std::string message = without_node(problem.message());
-    if (is_engine_limit(message))
-      c_.add("engine-limit", c_.bodies[b], index, message);
-    else
+    if (problem.code() == ErrorCode::invalid_argument)
       tell(scope, c_.bodies[b], index, "inference", message);
+    else
+      c_.add("engine-limit", c_.bodies[b], index, message);
   }
 
   void added(Scope& scope, const NodeProto& node) override {
@@ -237,7 +230,7 @@ class InferenceRules final : public onnx::NodeWatcher {
       for (const Value* v : *values)
         if (v && v->type.dtype == DType::undefined) return;
     const Status status = check_expansion(*made, c_.ops);
-    if (!status.ok() && status.error().message().find("needs to be a constant") == std::string::npos) refused(scope, node, status.error());
+    if (!status.ok() && status.error().code() != ErrorCode::needs_constant) refused(scope, node, status.error());
   }
 
   /// What the bodies of a Loop, Scan or SequenceMap declare their inputs as, against what the operator gives them.

@@ -28,7 +28,7 @@ Status infer_deform_conv_grad(InferContext& c) {
   const Shape &x = c.shape(kDeformX), &w = c.shape(kDeformW), &offset = c.shape(kDeformOffset);
   if (!x.is_static() || !w.is_static() || !offset.is_static()) return {};
   if (x[2].value() > 0 && x[3].value() >= kMostSampled / x[2].value())
-    return error("planes of X {} have more elements than the {} that can be addressed", to_string(x), kMostSampled);
+    return unimplemented("planes of X {} have more elements than the {} that can be addressed", to_string(x), kMostSampled);
   const int64_t group = c.attributes().get_int("group", 1), offsets = c.attributes().get_int("offset_group", 1);
   if (group < 1 || offsets < 1 || w[0].value() % group != 0 || x[1].value() % offsets != 0 || x[1].value() % group != 0 ||
       w[1].value() != x[1].value() / group)

@@ -86,7 +86,7 @@ Status evaluate_loop(EvaluateContext& c) {
     for (size_t i = 0; i < carried_count; ++i) carried[i] = std::move((*outputs)[1 + i]);
     for (size_t i = 0; i < scanned.size(); ++i) scanned[i].push_back(std::move((*outputs)[1 + carried_count + i]));
     if (trips.going && !trips.counted && trip + 1 == trips.limit)
-      return error("makes more than {} trips; its condition seems never to become false", trips.limit);
+      return unimplemented("makes more than {} trips; its condition seems never to become false", trips.limit);
   }
   std::vector<Type> types;  // of what no trip has given
   if (!scanned.empty() && scanned[0].empty()) {

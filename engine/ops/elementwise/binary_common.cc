@@ -24,7 +24,7 @@ Result<kernels::Broadcast> broadcast_of(const Dims& out, std::initializer_list<c
   }
   kernels::Broadcast result;
   if (!kernels::make_broadcast(out.data(), static_cast<int>(out.size()), dims, ranks, n, &result))
-    return error("the operands alternate between repeated and own dimensions more than {} times", kernels::kMaxBroadcastDims);
+    return unimplemented("the operands alternate between repeated and own dimensions more than {} times", kernels::kMaxBroadcastDims);
   return result;
 }
 

@@ -44,7 +44,7 @@ Result<Value*> einsum_identity(GradientContext& c, const EinsumEquation& equatio
   for (const Value* v : c.node().inputs()) shapes.push_back(v->type.shape);
   SV_ASSIGN(const Dim size, einsum_size(equation, shapes, label));
   if (!size.is_static() || size.value() > 1 << 14)
-    return error("the gradient of a diagonal needs its size, known and at most {}; it is {}", 1 << 14, to_string(Shape{size}));
+    return unimplemented("the gradient of a diagonal needs its size, known and at most {}; it is {}", 1 << 14, to_string(Shape{size}));
   const int64_t n = size.value();
   SV_ASSIGN(MutableTensor table, Tensor::allocate(DType::f32, {n, n}));
   std::fill(table.data<float>().begin(), table.data<float>().end(), 0.0f);

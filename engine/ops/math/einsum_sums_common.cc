@@ -77,7 +77,7 @@ constexpr int64_t kLoopWork = 4096;  // terms of a task
 
 template <class T>
 Status emit_einsum_loop(LowerContext& c, const EinsumSums& loop, Buffer a, Buffer b, Buffer out) {
-  if (loop.kept.size() > 64 || loop.summed.size() > 64) return error("an Einstein sum of more than 64 dimensions");
+  if (loop.kept.size() > 64 || loop.summed.size() > 64) return unimplemented("an Einstein sum of more than 64 dimensions");
   const int64_t elements = element_count(loop.kept);
   const int64_t each = std::max<int64_t>(1, kLoopWork / std::max<int64_t>(1, element_count(loop.summed)));
   c.emit("einsum_loop", ceil_div(elements, each), [=](const Run& run, int64_t begin, int64_t end) -> const char* {

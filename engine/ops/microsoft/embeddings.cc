@@ -12,7 +12,7 @@ Status infer_runtime_rotary(InferContext& c) {
     if (c.dtype(i) != c.dtype(0)) return error("cos_cache and sin_cache must be {} as input is", name_of(c.dtype(0)));
   }
   for (const char* name : {"is_packed_batching"})
-    if (c.attributes().get_int(name, 0) != 0) return error("{} is not supported", name);
+    if (c.attributes().get_int(name, 0) != 0) return unimplemented("{} is not supported", name);
   if (c.attributes().get_float("scale", 1) != 1) return error("scale is {}, must be 1", c.attributes().get_float("scale", 1));
   const int64_t rotated = c.attributes().get_int("rotary_embedding_dim", 0), heads = c.attributes().get_int("num_heads", 0);
   if (rotated < 0 || rotated % 2 != 0) return error("rotary_embedding_dim is {}, must be even", rotated);

@@ -35,7 +35,7 @@ Status check_expert_attributes(const Node& node) {
   if (a.get_int("swiglu_fusion", 0) < 0 || a.get_int("swiglu_fusion", 0) > 2)
     return error("swiglu_fusion is {}, must be 0 (fc1 and fc3), 1 (in turn) or 2 (one after the other)", a.get_int("swiglu_fusion", 0));
   for (const char* name : {"use_sparse_mixer", "swiglu_limit_after_activation"})
-    if (a.get_int(name, 0) != 0) return error("{} is not supported", name);
+    if (a.get_int(name, 0) != 0) return unimplemented("{} is not supported", name);
   const bool has_third = node.input(inputs_of(node).weights[2]) != nullptr;
   if (is_gated(a) && has_third == is_fused_gate(a))
     return error("swiglu needs fc3, or one fused with fc1 (swiglu_fusion 1 or 2), and not both");

@@ -16,9 +16,9 @@ int64_t bits_of(const Attributes& a, size_t which) {
 
 Status check_expert_bits(const Node& node) {
   const Attributes& a = node.attributes;
-  if (a.get_string("quant_type", "int") != "int") return error("quant_type is '{}', only int is supported", a.get_string("quant_type"));
+  if (a.get_string("quant_type", "int") != "int") return unimplemented("quant_type is '{}', only int is supported", a.get_string("quant_type"));
   if (const int64_t packed = a.get_int("weights_prepacked", -1); packed > 0)
-    return error("weights_prepacked is {}: only weights in the order of the specification are read", packed);
+    return unimplemented("weights_prepacked is {}: only weights in the order of the specification are read", packed);
   const int64_t block = a.get_int("block_size", 0);
   if (a.has("block_size") && (block < 1 || block > int64_t{1} << 20)) return error("block_size is {}, needs 1 or more", block);
   for (size_t i = 0; i < 3; ++i) {

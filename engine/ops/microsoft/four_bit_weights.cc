@@ -87,7 +87,7 @@ Status expand_mat_mul_bnb4(ExpandContext& c) {
   const Node& node = c.node();
   SV_ASSIGN(const Bnb4Layout l, bnb4_layout(node.attributes));
   for (const size_t i : {1, 2})
-    if (!node.input(i)->is_constant()) return error("input {} needs to be a constant", i);
+    if (!node.input(i)->is_constant()) return needs_constant("input {} needs to be a constant", i);
   const int64_t blocks = (l.count() + l.block - 1) / l.block;
   if (node.input(1)->constant().count() != (l.count() + 1) / 2)
     return error("B has {} elements, needs {}", node.input(1)->constant().count(), (l.count() + 1) / 2);

@@ -35,13 +35,13 @@ Status check_group_query(const InferContext& c) {
       return error("input {} is {}, must be {} as query is", static_cast<size_t>(i), name_of(c.dtype(i)), name_of(c.dtype(0)));
   for (const size_t i : {kGqKeyScale, kGqValueScale, kGqQueryLengths})
     if (c.has_input(i))
-      return error("input {} (k_scale, v_scale or query_seqlens) is not supported", static_cast<size_t>(i));
+      return unimplemented("input {} (k_scale, v_scale or query_seqlens) is not supported", static_cast<size_t>(i));
   for (const char* name : {"sliding_window_cache", "qk_output", "kv_cache_bit_width"})
     if (c.attributes().get_int(name, 0) > 0)
-      return error("attribute {} = {} is not supported", name, c.attributes().get_int(name, 0));
+      return unimplemented("attribute {} = {} is not supported", name, c.attributes().get_int(name, 0));
   for (const char* name : {"k_quant_type", "v_quant_type"})
     if (c.attributes().get_string(name, "NONE") != "NONE")
-      return error("attribute {} must be NONE: quantised caches are not supported", name);
+      return unimplemented("attribute {} must be NONE: quantised caches are not supported", name);
   if (!c.has_input(kGqLengths) || !c.has_input(kGqTotal)) return error("seqlens_k and total_sequence_length are required");
   SV_TRY(require_rank(c, kGqQuery, "query", 3));
   SV_TRY(require_dtype(c, kGqLengths, "seqlens_k", {DType::i32}));

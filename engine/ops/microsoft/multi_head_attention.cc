@@ -26,10 +26,10 @@ Status check_multi_head_inputs(const InferContext& c, const MultiHeadInputs& at)
     if (c.has_input(i) && c.dtype(i) != c.dtype(0))
       return error("input {} is {}, must be {} as query is", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
   for (const size_t i : at.refused)
-    if (c.has_input(i)) return error("input {} (past and present in one buffer, or beam search) is not supported", i);
-  if (c.attributes().get_int("past_present_share_buffer", 0) != 0) return error("past_present_share_buffer is not supported");
+    if (c.has_input(i)) return unimplemented("input {} (past and present in one buffer, or beam search) is not supported", i);
+  if (c.attributes().get_int("past_present_share_buffer", 0) != 0) return unimplemented("past_present_share_buffer is not supported");
   if (!c.has_input(1) || !c.has_input(2))
-    return error("key and value are absent: packed queries, keys and values are not supported");
+    return unimplemented("key and value are absent: packed queries, keys and values are not supported");
   if (c.attributes().get_int("num_heads", 0) < 1)
     return error("num_heads is {}, must be at least 1", c.attributes().get_int("num_heads", 0));
   SV_TRY(require_rank(c, 0, "query", 3));
@@ -38,8 +38,8 @@ Status check_multi_head_inputs(const InferContext& c, const MultiHeadInputs& at)
   if (c.has_input(at.past_key) != c.has_input(at.past_value)) return error("past_key and past_value must be given together");
   for (size_t i = 1; i < 3; ++i)
     if (c.shape(i).has_rank() && c.shape(i).rank() != 3 && c.shape(i).rank() != 4)
-      return error("{} is {}, needs rank 3, or 4 where it is cut into heads (packed keys and values are not supported)",
-                   i == 1 ? "key" : "value", to_string(c.shape(i)));
+      return unimplemented("{} is {}, needs rank 3, or 4 where it is cut into heads (packed keys and values are not supported)",
+                           i == 1 ? "key" : "value", to_string(c.shape(i)));
   return {};
 }
 

@@ -23,7 +23,7 @@ Status check_q_attention(const InferContext& c) {
   SV_TRY(check_counts(c, {.a = kQInput, .b = kQWeights, .of_columns = {kQWeightScale, kQWeightZero}, .single = {kQInputScale, kQInputZero}}));
   SV_TRY(require_rank(c, kQPast, "past", 5));
   for (const char* name : {"do_rotary", "past_present_share_buffer"})
-    if (c.attributes().get_int(name, 0) != 0) return error("{} is not supported", name);
+    if (c.attributes().get_int(name, 0) != 0) return unimplemented("{} is not supported", name);
   return {};
 }
 

@@ -48,8 +48,8 @@ Status check_merged_inputs(const InferContext& c) {
     return error("bias has {} elements, needs one for each of the weights' {} columns", c.shape(2)[0].value(),
                  c.shape(1)[1].value());
   for (const char* name : {"do_rotary", "past_present_share_buffer"})
-    if (c.attributes().get_int(name, 0) != 0) return error("{} is not supported", name);
-  if (c.has_input(6)) return error("past_sequence_length goes with past_present_share_buffer, which is not supported");
+    if (c.attributes().get_int(name, 0) != 0) return unimplemented("{} is not supported", name);
+  if (c.has_input(6)) return unimplemented("past_sequence_length goes with past_present_share_buffer, which is not supported");
   return {};
 }
 

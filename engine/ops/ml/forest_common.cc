@@ -114,7 +114,7 @@ class ForestCompiler {
   }
 
   Status finish(const TreeSpecNode& node, size_t i) {
-    if (forest_.nodes.size() + node.members.size() * 2 > kMostTreeNodes) return error("more than {} nodes", kMostTreeNodes);
+    if (forest_.nodes.size() + node.members.size() * 2 > kMostTreeNodes) return unimplemented("more than {} nodes", kMostTreeNodes);
     if (node.feature < 0) return error("feature {} is negative", node.feature);
     places_[i] = compare(node, place_of(node.on_true), place_of(node.on_false));
     done_[i] = true;

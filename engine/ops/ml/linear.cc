@@ -32,7 +32,7 @@ struct LinearModel {
 };
 
 Result<LinearModel> linear_model(const Attributes& attributes, int64_t scores, int64_t features) {
-  if (features > (int64_t{1} << 40) / scores) return error("{} features are more than there can be coefficients for", features);
+  if (features > (int64_t{1} << 40) / scores) return unimplemented("{} features are more than there can be coefficients for", features);
   const std::vector<float> coefficients = float_list(attributes, "coefficients"), intercepts = float_list(attributes, "intercepts");
   if (static_cast<int64_t>(coefficients.size()) < scores * features)
     return error("{} coefficients for {} scores of {} features", coefficients.size(), scores, features);

@@ -156,7 +156,7 @@ Result<ScoreMemory> score_memory(LowerContext& c, int64_t rows, int64_t trees, i
   if (rows < kManyRows) memory.chunks = std::max<int64_t>(1, trees / kTreesOfTask);
   int64_t bytes = 0;
   if (__builtin_mul_overflow(rows * memory.chunks, targets * 9, &bytes) || bytes > int64_t{1} << 46)
-    return error("{} rows of {} targets are more than this operator works on", rows, targets);
+    return unimplemented("{} rows of {} targets are more than this operator works on", rows, targets);
   memory.scores = c.temporary(rows * memory.chunks * targets * 8);
   memory.voted = c.temporary(rows * memory.chunks * targets);
   return memory;

@@ -221,7 +221,7 @@ Status lower_conv(LowerContext& c, Buffer residual, const kernels::ActivationArg
     return {};
   }
   const bool constant = c.constant(1) && (!c.has_input(2) || c.constant(2));
-  if (!constant && c.has_input(kConvWeightScale)) return error("a scale of weights that are computed at run time");
+  if (!constant && c.has_input(kConvWeightScale)) return needs_constant("a scale of weights that are computed at run time");
   if (constant && is_pixel_conv(shape)) {
     emit_pixel_conv(c, shape, pack_bias(c, shape), residual, activation);
     return {};

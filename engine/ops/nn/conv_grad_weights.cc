@@ -58,7 +58,7 @@ Status lower_conv_grad_weights(LowerContext& c) {
     emit_blocked(c, g);
     return {};
   }
-  if (g.window.batch > kMostImages) return error("a batch of {} images, supported are {}", g.window.batch, kMostImages);
+  if (g.window.batch > kMostImages) return unimplemented("a batch of {} images, supported are {}", g.window.batch, kMostImages);
   if (wide::is_wide(c)) wide::emit_conv_grad_weights(c, g);
   else emit_conv_grad_weights(c, g, c.in(0), c.in(1), c.out());
   return c.has_output(1) ? emit_bias(c) : Status{};

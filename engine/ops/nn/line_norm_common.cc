@@ -34,7 +34,7 @@ Result<kernels::NestOffsets> line_offsets(const std::vector<LineGroup>& groups, 
   for (size_t g = first; g < groups.size(); ++g) {
     if (groups[g].reduced != reduced) continue;
     if (offsets.rank == kernels::NestOffsets::kMost)
-      return error("dimensions that are normalised and others alternate more than {} times", 2 * kernels::NestOffsets::kMost);
+      return unimplemented("dimensions that are normalised and others alternate more than {} times", 2 * kernels::NestOffsets::kMost);
     offsets.extent[offsets.rank] = groups[g].extent, offsets.stride[offsets.rank++] = groups[g].stride;
   }
   return offsets;

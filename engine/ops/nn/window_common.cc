@@ -24,8 +24,8 @@ Result<int64_t> output_size(Window& w, size_t i, const std::string& auto_pad, bo
   const int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
   if (reach > kMost) return error("kernel {} with dilation {} is too large", w.kernel[i], w.dilations[i]);
   if (w.in[i] > kMostPadded - w.pads_begin[i] - w.pads_end[i])
-    return error("spatial dimension {} with its padding, {} + {} + {}, is above the supported {}", i, w.in[i], w.pads_begin[i],
-                 w.pads_end[i], kMostPadded);
+    return unimplemented("spatial dimension {} with its padding, {} + {} + {}, is above the supported {}", i, w.in[i], w.pads_begin[i],
+                         w.pads_end[i], kMostPadded);
   if (auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER") {
     const int64_t out = (w.in[i] + w.strides[i] - 1) / w.strides[i];
     const int64_t total = std::max<int64_t>(0, (out - 1) * w.strides[i] + reach - w.in[i]);
@@ -85,7 +85,7 @@ Result<Window> window_of(const Attributes& attributes, const Dims& spatial, cons
 
 Status check_spatial_rank(const Shape& shape, const char* what) {
   if (!shape.has_rank() || (shape.rank() >= 3 && shape.rank() <= 5)) return {};
-  if (shape.rank() > 5) return error("{} {} has {} spatial dimensions, at most 3 are supported", what, to_string(shape), shape.rank() - 2);
+  if (shape.rank() > 5) return unimplemented("{} {} has {} spatial dimensions, at most 3 are supported", what, to_string(shape), shape.rank() - 2);
   return error("{} {} is of rank {}, needs two dimensions and 1 to 3 spatial ones", what, to_string(shape), shape.rank());
 }
 

@@ -20,7 +20,7 @@ Status check_count(const Node& node, size_t input, int64_t wanted, const char* w
 Status check_constants(const Node& node, const BitLayout& l) {
   for (size_t i : {kBits, kBitScales, kBitZeros, kGroupIndex})
     if ((i <= kBitScales && !node.input(i)) || (node.input(i) && !node.input(i)->is_constant()))
-      return error("input {} of MatMulNBits needs to be a constant", i);
+      return needs_constant("input {} of MatMulNBits needs to be a constant", i);
   if (node.input(kBits)->type.dtype != DType::u8) return error("B is of type {}, needs uint8", name_of(node.input(kBits)->type.dtype));
   SV_TRY(check_count(node, kBits, l.n * l.row_bytes(), "B"));
   SV_TRY(check_count(node, kBitScales, l.n * l.blocks, "scales"));

@@ -48,7 +48,7 @@ bool rounds_a(LowerContext& c, const BitLayout& l) {
 Status lower_n_bits_mat_mul(LowerContext& c) {
   SV_ASSIGN(const BitLayout l, bit_layout(c.attributes()));
   for (const size_t i : {kBits, kBitScales, kBitZeros})
-    if (c.has_input(i) && !c.constant(i)) return error("input {} of MatMulNBits needs to be a constant", i);
+    if (c.has_input(i) && !c.constant(i)) return needs_constant("input {} of MatMulNBits needs to be a constant", i);
   const int64_t m = element_count(c.in_dims(0)) / l.k;
   if (m > 0) emit_bits_product(c, l, m, c.has_input(kProductBias) ? c.in(kProductBias) : Buffer{}, rounds_a(c, l));
   return {};
@@ -60,7 +60,7 @@ Status n_bits_gradient(GradientContext& c) {
   SV_ASSIGN(const BitLayout l, bit_layout(node.attributes));
   if (c.wants(0)) {
     for (const size_t i : {kBits, kBitScales, kBitZeros})
-      if (node.input(i) && !node.input(i)->is_constant()) return error("input {} of MatMulNBits needs to be a constant", i);
+      if (node.input(i) && !node.input(i)->is_constant()) return needs_constant("input {} of MatMulNBits needs to be a constant", i);
     SV_ASSIGN(Tensor weights, dequantized_weights(node, l, {}));
     Value* w = c.builder().constant(std::move(weights), "weights");
     c.set(0, c.op("MatMul", {c.dy(), c.op("Transpose", {w}, make_attributes({{"perm", std::vector<int64_t>{1, 0}}}))}));

@@ -48,8 +48,8 @@ Status expand_q_softmax(ExpandContext& c) {
   constexpr int64_t kOneAxis = 13;
   const int64_t rank = c.node().input(0)->type.shape.rank(), axis = c.attributes().get_int("axis", -1);
   if (c.attributes().get_int("opset") < kOneAxis && axis != -1 && axis != rank - 1)
-    return error("axis {} with opset {} softens several dimensions at once; supported is the last one, or opset 13", axis,
-                 c.attributes().get_int("opset"));
+    return unimplemented("axis {} with opset {} softens several dimensions at once; supported is the last one, or opset 13", axis,
+                         c.attributes().get_int("opset"));
   return around(c, "Softmax", make_attributes({{"axis", axis}}));
 }
 

@@ -300,11 +300,11 @@ Status lower_recurrent(LowerContext& c) {
   if (z.hidden == 0) return check_recurrent_lengths(c);
   if (z.batch == 0) return {};
   const DType type = c.in_type(0).dtype;
-  if (!kProductTypes.has(type)) return error("is computed in float32 or float64, not in {}", name_of(type));
+  if (!kProductTypes.has(type)) return unimplemented("is computed in float32 or float64, not in {}", name_of(type));
   const double sums = static_cast<double>(z.steps) * static_cast<double>(z.batch) *
                       static_cast<double>(z.directions * kernels::gates_of(o.cell) * z.hidden);
   if (sums > kMostSums)
-    return error("{} steps of a batch of {} with {} units are more than fits memory", z.steps, z.batch, z.hidden);
+    return unimplemented("{} steps of a batch of {} with {} units are more than fits memory", z.steps, z.batch, z.hidden);
   if (type == DType::f64) lower_recurrent_of<double>(c, o, z);
   else lower_recurrent_of<float>(c, o, z);
   return {};

@@ -284,7 +284,7 @@ Status lower_recurrent_grad(LowerContext& c) {
   if (element_count(x) == 0 || z.hidden == 0)
     return error("the gradient of X of shape {} has no elements to be computed from", to_string(Shape::of(x)));
   constexpr int64_t kMostGradSteps = 1 << 16;  // each of which is steps of the plan
-  if (z.steps > kMostGradSteps) return error("the gradient of {} steps; at most {} are computed", z.steps, kMostGradSteps);
+  if (z.steps > kMostGradSteps) return unimplemented("the gradient of {} steps; at most {} are computed", z.steps, kMostGradSteps);
   const GradPlace place = grad_place(c, o, z, static_cast<int64_t>(size_of(c.in_type(kGradX).dtype)));
   if (c.in_type(kGradX).dtype == DType::f64) return lower_recurrent_grad_f64(c, place);
   emit_last_state(c, place, c.has_input(kGradDyH) ? c.in(kGradDyH) : Buffer{}, place->dh);

@@ -95,7 +95,7 @@ Status emit_reduction_steps(LowerContext& c, kernels::ReduceOp op, const Dims& d
                             Buffer out) {
   const std::vector<Group> groups = groups_of(dims, reduced);
   if (groups.size() > kernels::kReduceDims)
-    return error("reduced and kept dimensions alternate more than {} times", kernels::kReduceDims);
+    return unimplemented("reduced and kept dimensions alternate more than {} times", kernels::kReduceDims);
   kernels::ReduceArgs args;
   args.op = op;
   args.type = type;
@@ -274,7 +274,7 @@ Status emit_arg_reduce(LowerContext& c, bool largest) {
   args.outer = element_count(all.first(static_cast<size_t>(axis)));
   args.n = dims[static_cast<size_t>(axis)];
   args.inner = element_count(all.subspan(static_cast<size_t>(axis) + 1));
-  if (args.n >= INT32_MAX) return error("axis {} has {} elements, above the {} that can be searched", axis, args.n, INT32_MAX - 1);
+  if (args.n >= INT32_MAX) return unimplemented("axis {} has {} elements, above the {} that can be searched", axis, args.n, INT32_MAX - 1);
   const bool flip = type == DType::u64;
   if (flip) args.type = DType::i64;
   const Buffer in = flip ? wide::with_flipped_sign(c, c.in(0), element_count(dims)) : converted(c, c.in(0), type, computed, element_count(dims));

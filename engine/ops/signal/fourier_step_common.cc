@@ -91,12 +91,12 @@ double elements(const Value* v) { return stored_bytes(v->type) / static_cast<dou
 
 Status emit_fourier(LowerContext& c, const char* name, int64_t n, const FourierLines& job) {
   if (job.a * job.b == 0 || job.out.count == 0) return {};
-  if (n > kMostFourierLength) return error("a transform of length {}; at most {} is computed", n, kMostFourierLength);
+  if (n > kMostFourierLength) return unimplemented("a transform of length {}; at most {} is computed", n, kMostFourierLength);
   auto plan = std::make_shared<const FourierPlan>(n);
   if (job.type == DType::f64)
     emit_lines<double>(c, name, std::move(plan), job);
   else if (job.type != DType::f32)
-    return error("is computed in float32 or float64, not in {}", name_of(job.type));
+    return unimplemented("is computed in float32 or float64, not in {}", name_of(job.type));
   else
     emit_lines<float>(c, name, std::move(plan), job);
   return {};

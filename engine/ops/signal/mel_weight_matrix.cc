@@ -25,7 +25,7 @@ Result<MelBands> mel_bands(const Tensor* const (&inputs)[5]) {
   const double bins = mel_number(*inputs[0]), length = mel_number(*inputs[1]), rate = mel_number(*inputs[2]);
   const double low = mel_number(*inputs[3]), high = mel_number(*inputs[4]);
   if (bins < 0 || length < 0 || rate <= 0)
-    return error("{} bins of {} points at rate {}: none may be negative, the rate positive", bins, length, rate);
+    return unimplemented("{} bins of {} points at rate {}: none may be negative, the rate positive", bins, length, rate);
   MelBands mel;
   mel.bins = static_cast<int64_t>(std::min(bins, 0x1p40));
   mel.spectrum = static_cast<int64_t>(std::min(length, 0x1p40)) / 2 + 1;

@@ -43,7 +43,7 @@ Status lower_center_crop_pad(LowerContext& c) {
   std::vector<std::vector<int32_t>> maps;
   for (size_t i = 0; i < in.size(); ++i) {
     if (in[i] > kLongestCropped || out[i] > kLongestCropped)
-      return error("axis {} is longer than the {} that can be cropped or padded", i, kLongestCropped);
+      return unimplemented("axis {} is longer than the {} that can be cropped or padded", i, kLongestCropped);
     // Cutting starts, and filling ends, half of the difference from the edge, rounded down.
     const int64_t shift = out[i] <= in[i] ? (in[i] - out[i]) / 2 : -((out[i] - in[i]) / 2);
     std::vector<int32_t> map;

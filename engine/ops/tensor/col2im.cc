@@ -89,7 +89,7 @@ Status infer_col2im(InferContext& c) {
     int64_t points = 1, columns = 1;
     for (const Col2ImAxis& a : axes) {
       if (a.block > kMostCol2Im / points || a.count > kMostCol2Im / columns)
-        return error("blocks of more than 2^40 points or columns");
+        return unimplemented("blocks of more than 2^40 points or columns");
       points *= a.block;
       columns *= a.count;
     }
@@ -230,7 +230,7 @@ Status infer_im2col(InferContext& c) {
   SV_TRY(require_rank_at_least(c, 0, "input", 3));
   const auto block = c.integers(1);
   const Shape& in = c.shape(0);
-  if (in.has_rank() && in.rank() > 32) return error("the input is of rank {}, at most 32 are taken", in.rank());
+  if (in.has_rank() && in.rank() > 32) return unimplemented("the input is of rank {}, at most 32 are taken", in.rank());
   Dim rows, columns;
   if (block && in.has_rank()) {
     Dims image;

@@ -105,7 +105,7 @@ Status check_elementwise_indices(const InferContext& c, size_t axis) {
 
 Status require_kernel_rank(const Dims& dims) {
   if (dims.size() <= kernels::kMaxDims) return {};
-  return error("rank {} is above the {} that this operator supports", dims.size(), kernels::kMaxDims);
+  return unimplemented("rank {} is above the {} that this operator supports", dims.size(), kernels::kMaxDims);
 }
 
 Status emit_index_check(LowerContext& c, size_t input, Dims extents) {

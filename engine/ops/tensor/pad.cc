@@ -70,7 +70,8 @@ Status lower_pad(LowerContext& c) {
   SV_ASSIGN(const Pads p, planned_pads(c, static_cast<int64_t>(in.size())));
   std::vector<std::vector<int32_t>> maps;
   for (size_t i = 0; i < in.size(); ++i) {
-    if (in[i] > kLongestPadded || out[i] > kLongestPadded) return error("axis {} is longer than the {} that can be padded", i, kLongestPadded);
+    if (in[i] > kLongestPadded || out[i] > kLongestPadded)
+      return unimplemented("axis {} is longer than the {} that can be padded", i, kLongestPadded);
     maps.push_back(kernels::pad_map(pad_mode(c.attributes()), in[i], p.before[i], p.after[i]));
   }
   return emit_map(c, "pad", maps, c.in(2));

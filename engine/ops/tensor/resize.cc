@@ -51,7 +51,7 @@ Status lower_nearest(LowerContext& c, const std::vector<AxisScale>& axes) {
   std::vector<std::vector<int32_t>> maps;
   for (size_t i = 0; i < in.size(); ++i) {
     const auto scaled = std::find_if(axes.begin(), axes.end(), [i](const AxisScale& a) { return a.axis == i; });
-    if (in[i] > kLongestAxis) return error("axis {} is longer than the {} that can be resized", i, kLongestAxis);
+    if (in[i] > kLongestAxis) return unimplemented("axis {} is longer than the {} that can be resized", i, kLongestAxis);
     if (scaled == axes.end()) {
       maps.push_back(kernels::pad_map(kernels::PadMode::kConstant, in[i], 0, 0));
       continue;
@@ -76,7 +76,7 @@ Status lower_interpolated(LowerContext& c, std::vector<AxisScale> axes) {
   const float outside = c.attributes().get_float("extrapolation_value");
   const std::string kernel = "resize_" + c.attributes().get_string("mode");
   for (const AxisScale& a : axes) {
-    if (dims[a.axis] > kLongestAxis) return error("axis {} is longer than the {} that can be resized", a.axis, kLongestAxis);
+    if (dims[a.axis] > kLongestAxis) return unimplemented("axis {} is longer than the {} that can be resized", a.axis, kLongestAxis);
     SV_ASSIGN(const ResizeAxis axis, kernel_axis(c.attributes(), a));
     const kernels::ResampleTables tables = resize_tables(c.attributes(), axis);
     const Buffer to = &a == &axes.back() && (type == DType::f32 || type == DType::f64) ? c.out() : Buffer{};
@@ -97,7 +97,7 @@ Status lower_resize(LowerContext& c) {
   if (element_count(c.out_dims()) == 0) return {};
   SV_ASSIGN(std::vector<AxisScale> axes, resize_axes(c.node(), c.in_type(0).shape));
   for (const AxisScale& a : axes)
-    if (a.out.value() > kLongestAxis) return error("axis {} gets longer than the {} that is supported", a.axis, kLongestAxis);
+    if (a.out.value() > kLongestAxis) return unimplemented("axis {} gets longer than the {} that is supported", a.axis, kLongestAxis);
   if (c.attributes().get_string("mode", "nearest") == "nearest") return lower_nearest(c, axes);
   return lower_interpolated(c, std::move(axes));
 }

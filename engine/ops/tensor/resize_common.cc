@@ -208,7 +208,7 @@ Result<kernels::ResizeAxis> kernel_axis(const Attributes& attributes, const Axis
   for (const auto& [n, coordinate] : kCoordinates)
     if (name == n) out.coordinate = coordinate;
   if (attributes.get_int("antialias") != 0 && out.scale < 1 && 4 / out.scale * static_cast<double>(out.out) > kMostWeights)
-    return error("axis {}: antialiasing by a scale of {} reads too many elements for each of {}", axis.axis, out.scale, out.out);
+    return unimplemented("axis {}: antialiasing by a scale of {} reads too many elements for each of {}", axis.axis, out.scale, out.out);
   return out;
 }
 

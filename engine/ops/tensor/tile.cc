@@ -84,7 +84,7 @@ Status tile_gradient(GradientContext& c) {
     axes.push_back(static_cast<int64_t>(apart.size()));
     apart.insert(apart.end(), {r[i], d.is_static() ? d.value() : -1});
   }
-  if (unknown > 1) return error("the gradient needs an input with at most one unknown dimension, it is {}", to_string(x->type));
+  if (unknown > 1) return unimplemented("the gradient needs an input with at most one unknown dimension, it is {}", to_string(x->type));
   const auto list = [&](const std::vector<int64_t>& v) {
     return c.builder().constant(Tensor::of<int64_t>({static_cast<int64_t>(v.size())}, std::span<const int64_t>(v)));
   };

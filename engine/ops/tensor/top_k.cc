@@ -52,7 +52,7 @@ Status lower_top_k(LowerContext& c) {
   args.n = dims[a];
   args.inner = element_count(all.subspan(a + 1));
   args.k = c.out_dims()[a];
-  if (args.n >= INT32_MAX) return error("axis {} has {} elements, above the {} that can be searched", axis, args.n, INT32_MAX - 1);
+  if (args.n >= INT32_MAX) return unimplemented("axis {} has {} elements, above the {} that can be searched", axis, args.n, INT32_MAX - 1);
   const int64_t count = element_count(dims);
   const Buffer in = flip ? wide::with_flipped_sign(c, c.in(0), count) : converted(c, c.in(0), type, computed, count);
   // The kernel writes both outputs; one that nobody wants goes to a temporary.

@@ -25,7 +25,7 @@ Status check_names(const Node& node, const std::vector<std::string>& names) {
     return error("{} inputs for {} names in xs and zs", node.inputs().size(), names.size());
   for (size_t i = 0; i < names.size(); ++i)
     if (!node.input(i) || node.input(i)->name() != names[i])
-      return error(
+      return unimplemented(
           "input {} is not the value '{}' that the gradient is taken with respect to; evaluating elsewhere is not supported", i,
           names[i]);
   return {};

@@ -76,7 +76,7 @@ Status infer_deform_conv(InferContext& c) {
   SV_TRY(check_deform_maps(c, kOffset, "offset", 2, w, out));
   SV_TRY(check_deform_maps(c, kMask, "mask", 1, w, out));
   if (x[2].is_static() && x[3].is_static() && x[2].value() > 0 && x[3].value() >= kMostSampled / x[2].value())
-    return error("planes of X {} have more elements than the {} that can be addressed", to_string(x), kMostSampled);
+    return unimplemented("planes of X {} have more elements than the {} that can be addressed", to_string(x), kMostSampled);
   c.set(0, c.dtype(0), out);
   return {};
 }
@@ -138,7 +138,8 @@ Status lower_deform_single(LowerContext& c, const DeformShape& s) {
   const Buffer columns = c.temporary(chunk * image);
   constexpr int64_t kMostChunks = 4096;  // several steps each, all in the plan
   if (s.conv.batch / chunk > kMostChunks)
-    return error("a batch of {} is computed {} images at a time, in more than {} pieces; cut it into several runs", s.conv.batch, chunk, kMostChunks);
+    return unimplemented("a batch of {} is computed {} images at a time, in more than {} pieces; cut it into several runs", s.conv.batch,
+                         chunk, kMostChunks);
   for (int64_t first = 0; first < s.conv.batch; first += chunk) {
     const int64_t images = std::min(chunk, s.conv.batch - first);
     emit_deform_columns<float>(c, s, first, images, columns);

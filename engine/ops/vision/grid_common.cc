@@ -41,7 +41,7 @@ Result<Shape> grid_output(const Shape& x, const Shape& grid) {
     for (size_t i = 2; i < x.dims().size(); ++i)
       if (x[i].is_static() && x[i].value() == 0) return error("X {} has no pixels to sample", to_string(x));
     if (product(x, 2, x.dims().size()).is_static() && product(x, 2, x.dims().size()).value() >= kMostSampled)
-      return error("planes of X {} have more elements than the {} that can be addressed", to_string(x), kMostSampled);
+      return unimplemented("planes of X {} have more elements than the {} that can be addressed", to_string(x), kMostSampled);
   }
   if (!grid.has_rank()) return out;
   if (x.has_rank() && known_different(x[0], grid[0]))

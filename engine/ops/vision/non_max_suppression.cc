@@ -201,7 +201,7 @@ Status evaluate_non_max_suppression(EvaluateContext& c) {
     return error("boxes {} and scores {} do not belong together, need images x boxes x 4 and images x classes x boxes",
                  svengine::to_string(boxes), svengine::to_string(scores));
   std::vector<int64_t> selected;
-  if (boxes[1] > std::numeric_limits<uint32_t>::max()) return error("{} boxes, at most 2^32 - 1 are taken", boxes[1]);
+  if (boxes[1] > std::numeric_limits<uint32_t>::max()) return unimplemented("{} boxes, at most 2^32 - 1 are taken", boxes[1]);
   std::vector<Box> prepared(static_cast<size_t>(boxes[1]));
   for (int64_t image = 0; image < scores[0] && rules.most > 0; ++image) {
     const float* corners = c.input(kBoxes).data<float>().data() + image * boxes[1] * 4;

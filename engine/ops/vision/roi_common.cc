@@ -44,7 +44,7 @@ Result<Shape> roi_output(const InferContext& c, size_t first, const RoiRules& ru
   if (rois.has_rank() && images.has_rank() && known_different(rois[0], images[0]))
     return error("{} batch indices for {} regions", images[0].value(), rois[0].value());
   if (x.has_rank() && product(x, 2, 4).is_static() && product(x, 2, 4).value() >= kMostSampled)
-    return error("planes of X {} have more elements than the {} that can be addressed", to_string(x), kMostSampled);
+    return unimplemented("planes of X {} have more elements than the {} that can be addressed", to_string(x), kMostSampled);
   Dim regions = rois.has_rank() ? rois[0] : Dim();
   if (images.has_rank()) regions = merge(regions, images[0]);
   return Shape{regions, x.has_rank() ? x[1] : Dim(), rules.rows, rules.columns};
