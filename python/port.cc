@@ -25,7 +25,7 @@ nb::str to_python(const std::string& text) { return nb::str(text.c_str(), text.s
 }  // namespace
 
 std::string dtype_text(const Type& type) {
-  if (type.dtype < DType::sequence) return std::string(name_of(type.dtype));
+  if (!is_container(type.dtype)) return std::string(name_of(type.dtype));
   const std::string element = type.element ? dtype_text(*type.element) : "?";
   return type.dtype == DType::map ? fmt::format("map({}, {})", name_of(type.key), element) : fmt::format("{}({})", name_of(type.dtype), element);
 }

@@ -15,7 +15,7 @@ Status check_input(const Session::Port& port, const Tensor& tensor,
   const auto wanted = [&] { return fmt::format("input '{}' needs {}", port.name, to_string(port.type)); };
   if (tensor.type() != port.type.dtype)
     return error("{}, got {}[{}]", wanted(), name_of(tensor.type()), to_string(tensor.dims()));
-  if (!port.type.shape.has_rank() || port.type.dtype >= DType::sequence) return {};
+  if (!port.type.shape.has_rank() || is_container(port.type.dtype)) return {};
   if (static_cast<int64_t>(tensor.dims().size()) != port.type.shape.rank())
     return error("{}, got rank {} ({})", wanted(), tensor.dims().size(), to_string(tensor.dims()));
   for (size_t i = 0; i < tensor.dims().size(); ++i) {

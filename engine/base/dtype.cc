@@ -45,7 +45,7 @@ std::optional<DType> dtype_from_name(std::string_view name) {
 
 std::optional<DType> dtype_from_number(int64_t number) {
   for (const Row& r : kRows)
-    if (static_cast<int64_t>(r.type) == number && number != 0 && r.type < DType::sequence) return r.type;
+    if (static_cast<int64_t>(r.type) == number && number != 0 && !is_container(r.type)) return r.type;
   return std::nullopt;
 }
 

@@ -24,6 +24,8 @@ std::optional<DType> dtype_from_number(int64_t number);
 
 /// Strings, sequences, optionals and maps: objects that no kernel sees, worked on by OpDef::evaluate.
 constexpr bool is_handle(DType type) { return type == DType::string || type >= DType::sequence; }
+/// Sequences, optionals and maps: what holds other tensors.
+constexpr bool is_container(DType type) { return type >= DType::sequence; }
 bool is_float(DType type);
 bool is_integer(DType type);  // signed or unsigned, not bool
 

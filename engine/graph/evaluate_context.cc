@@ -31,7 +31,7 @@ Status check_output(const Value& value, const Tensor& tensor) {
                  to_string(type));
   };
   if (type.dtype != DType::undefined && type.dtype != tensor.type()) return differs();
-  if (tensor.type() >= DType::sequence || !type.shape.has_rank()) return {};
+  if (is_container(tensor.type()) || !type.shape.has_rank()) return {};
   if (type.shape.rank() != static_cast<int64_t>(tensor.dims().size())) return differs();
   for (size_t i = 0; i < tensor.dims().size(); ++i)
     if (type.shape[i].is_static() && type.shape[i].value() != tensor.dims()[i]) return differs();

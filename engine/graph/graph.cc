@@ -24,7 +24,7 @@ bool operator==(const Type& a, const Type& b) {
 
 std::string to_string(const Type& type) {
   if (type.dtype == DType::map) return fmt::format("map({}, {})", name_of(type.key), type.element ? to_string(*type.element) : "?");
-  if (type.dtype >= DType::sequence) return fmt::format("{}({})", name_of(type.dtype), type.element ? to_string(*type.element) : "?");
+  if (is_container(type.dtype)) return fmt::format("{}({})", name_of(type.dtype), type.element ? to_string(*type.element) : "?");
   std::string out = fmt::format("{}[{}]", name_of(type.dtype), to_string(type.shape));
   if (type.block) out += fmt::format("{{c{}}}", type.block);
   return out;

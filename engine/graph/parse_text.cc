@@ -63,7 +63,7 @@ class Parser {
     if (cursor_.take('-')) return SampleInput{DType::undefined, {}};
     const std::optional<DType> dtype = dtype_from_name(cursor_.run_of(text::is_identifier_char));
     if (!dtype) return cursor_.fail("expected the type of an input");
-    if (*dtype >= DType::sequence) {
+    if (is_container(*dtype)) {
       SV_ASSIGN(Tensor held, tensor(*dtype));
       return SampleInput{*dtype, held.dims(), 0, 0, held};
     }
@@ -208,7 +208,7 @@ class Parser {
 
   /// Behind the name of its type: shape and elements, or what a sequence or optional holds.
   Result<Tensor> tensor(DType dtype) {
-    if (dtype < DType::sequence) {
+    if (!is_container(dtype)) {
       SV_ASSIGN(const Shape shape, this->shape());
       return elements({dtype, shape, 0});
     }
@@ -247,7 +247,7 @@ class Parser {
 
   /// What a sequence or optional holds, or a map: its keys' type and its values'.
   Status held(Type& out) {
-    if (out.dtype < DType::sequence) return cursor_.fail(fmt::format("{} holds no other type", name_of(out.dtype)));
+    if (!is_container(out.dtype)) return cursor_.fail(fmt::format("{} holds no other type", name_of(out.dtype)));
     if (++held_depth_ > kMostNested) return cursor_.fail(fmt::format("types are nested more than {} deep", kMostNested));
     if (out.dtype == DType::map) {
       const std::optional<DType> key = dtype_from_name(cursor_.run_of(text::is_identifier_char));

@@ -135,7 +135,7 @@ struct AttributePrinter {
     return fmt::format("graph {} {{\n{}{}}}", in_quotes(body->name), print_statements(*body, options, indent + "  "), indent);
   }
   std::string operator()(const Tensor& t) const {
-    if (t.type() >= DType::sequence) {
+    if (is_container(t.type())) {
       std::string out;
       for (const Tensor& item : t.items()) out += (out.empty() ? "" : ", ") + (*this)(item);
       return fmt::format("{}{{{}}}", name_of(t.type()), out);

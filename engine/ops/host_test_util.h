@@ -45,7 +45,7 @@ struct HostNode {
 
  private:
   static Type type_of(const Tensor& t) {
-    const bool dense = t.type() < DType::sequence;
+    const bool dense = !is_container(t.type());
     Type type{t.type(), dense ? Shape::of(t.dims()) : Shape(std::vector<Dim>{})};
     if (!dense && !t.items().empty()) type.element = std::make_shared<const Type>(Type{t.items()[0].type(), Shape()});
     return type;

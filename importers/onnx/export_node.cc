@@ -188,7 +188,7 @@ Status set_value(AttributeProto& to, const Attribute& value) {
 
 /// The type of which the engine keeps a value (a tensor without elements, or a sequence or optional of one such).
 void set_type(onnx_proto::TypeProto& to, const Tensor& example) {
-  if (example.type() < DType::sequence) return to.mutable_tensor_type()->set_elem_type(static_cast<int32_t>(example.type()));
+  if (!is_container(example.type())) return to.mutable_tensor_type()->set_elem_type(static_cast<int32_t>(example.type()));
   const bool sequence = example.type() == DType::sequence;
   onnx_proto::TypeProto& element = *(sequence ? to.mutable_sequence_type()->mutable_elem_type() : to.mutable_optional_type()->mutable_elem_type());
   if (!example.items().empty()) set_type(element, example.items()[0]);

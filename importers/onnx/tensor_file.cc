@@ -75,7 +75,7 @@ Result<Tensor> read_items(onnx::Bytes message, size_t offset, DType kind, const 
 Result<Tensor> joined_scalars(const Tensor& sequence) {
   const std::vector<Tensor>& items = sequence.items();
   for (const Tensor& item : items)
-    if (item.type() >= DType::sequence || !item.dims().empty() || item.type() != items[0].type()) return sequence;
+    if (is_container(item.type()) || !item.dims().empty() || item.type() != items[0].type()) return sequence;
   if (items.empty()) return sequence;
   const auto count = static_cast<int64_t>(items.size());
   if (items[0].type() == DType::string) {
@@ -177,7 +177,7 @@ std::string map_bytes(const Tensor& keys, const Tensor& values, std::string out)
 }  // namespace
 
 std::string value_proto_bytes(const Tensor& value, const std::string& name) {
-  if (value.type() < DType::sequence) {
+  if (!is_container(value.type())) {
     std::string packed, out = onnx::export_tensor_header(value, name).SerializeAsString();
     const std::span<const std::byte> data = onnx::raw_data_of(value, packed);
     out += onnx::raw_data_head(value);
@@ -189,14 +189,14 @@ std::string value_proto_bytes(const Tensor& value, const std::string& name) {
 }
 
 Status save_value_proto(const Tensor& value, const std::string& name, const std::string& path) {
-  if (value.type() < DType::sequence) return save_tensor_proto(value, name, path);
+  if (!is_container(value.type())) return save_tensor_proto(value, name, path);
   SV_ASSIGN(AtomicFile file, AtomicFile::create(path));
   SV_TRY(file.write(value_proto_bytes(value, name)));
   return file.finish();
 }
 
 Result<Tensor> load_value_proto(const std::string& path, DType kind) {
-  if (kind < DType::sequence) {
+  if (!is_container(kind)) {
     SV_ASSIGN(TensorFile file, load_tensor_proto(path));
     return std::move(file.tensor);
   }

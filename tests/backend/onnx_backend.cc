@@ -77,7 +77,7 @@ Result<std::vector<Tensor>> load_all(const fs::path& set, const std::string& kin
 bool contradicts_declaration(const std::vector<Tensor>& inputs, const std::vector<Session::Port>& ports) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Shape& declared = ports[i].type.shape;
-    if (!declared.has_rank() || inputs[i].type() >= DType::sequence) continue;
+    if (!declared.has_rank() || is_container(inputs[i].type())) continue;
     if (declared.rank() != static_cast<int64_t>(inputs[i].dims().size())) return true;
     for (size_t d = 0; d < declared.dims().size(); ++d)
       if (declared[d].is_static() && declared[d].value() != inputs[i].dims()[d]) return true;

@@ -227,7 +227,7 @@ class InputMaker {
     const Port& p = ports_[port];
     if (is_handle(p.type.dtype) && !options_.only_types)
       return error("there are no random values of type {}: give --input {}=FILE", name_of(p.type.dtype), p.name);
-    if (p.type.dtype >= DType::sequence) return Tensor::of_items(p.type.dtype, {});
+    if (is_container(p.type.dtype)) return Tensor::of_items(p.type.dtype, {});
     SV_ASSIGN(const Dims dims, dims_of(port));
     SV_TRY(check_dims(dims));
     if (p.type.dtype == DType::string) {

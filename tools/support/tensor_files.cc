@@ -23,7 +23,7 @@ Result<Tensor> load_from_npz(const std::string& path, const std::string& name) {
 }
 
 Result<Tensor> load_any(const std::string& path, const std::string& name, const ImageOptions& image, DType kind) {
-  if (kind >= DType::sequence && ending_of(path) == ".pb") return load_value_proto(path, kind);
+  if (is_container(kind) && ending_of(path) == ".pb") return load_value_proto(path, kind);
   if (is_image_file(path)) return load_image(path, image);
   return is_npz_file(path) ? load_from_npz(path, name) : load_tensor(path);
 }

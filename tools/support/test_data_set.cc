@@ -47,7 +47,7 @@ Status load_numbered(const std::vector<fs::path>& files, const char* prefix, con
   for (const auto& [number, file] : numbered) {
     if (number != tensors.size()) return error("{}{} is missing", prefix, tensors.size());
     const DType kind = number < ports.size() ? ports[number].type.dtype : DType::undefined;
-    const bool is_value = kind >= DType::sequence && file.extension() == ".pb";
+    const bool is_value = is_container(kind) && file.extension() == ".pb";
     SV_ASSIGN(const Tensor loaded, is_value ? load_value_proto(file.string(), kind) : load_tensor(file.string()));
     if (is_handle(loaded.type())) {
       tensors.push_back(loaded);

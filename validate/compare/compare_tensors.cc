@@ -67,7 +67,7 @@ Comparison compare(const Tensor& got, const Tensor& expected, const Tolerance& t
     out.mismatch = fmt::format("is {}, expected {}", type_text(got), type_text(expected));
     return out;
   }
-  if (got.type() >= DType::sequence) return compare_items(got.items(), expected.items(), tolerance);
+  if (is_container(got.type())) return compare_items(got.items(), expected.items(), tolerance);
   const bool exact = !is_float(got.type());
   if (!exact) out.atol = tolerance.atol ? *tolerance.atol : absolute_tolerance(expected);
   for (int64_t i = 0; i < out.count; ++i) {

@@ -42,7 +42,7 @@ std::string element_text(const Tensor& tensor, int64_t i, int digits) {
 }
 
 std::string type_text(const Tensor& tensor) {
-  if (tensor.type() >= DType::sequence) return fmt::format("{} of {}", name_of(tensor.type()), tensor.items().size());
+  if (is_container(tensor.type())) return fmt::format("{} of {}", name_of(tensor.type()), tensor.items().size());
   return fmt::format("{}[{}]", name_of(tensor.type()), to_string(tensor.dims()));
 }
 

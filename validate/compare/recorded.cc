@@ -51,7 +51,7 @@ std::string value_of_file(const std::string& stem, const std::map<std::string, s
 Result<std::unique_ptr<Recorded>> Recorded::open(const std::string& path, const Graph& model) {
   auto out = std::make_unique<Recorded>();
   model.for_each_value([&](Value& v) {
-    if (v.type.dtype >= DType::sequence) out->kinds_[v.name()] = v.type.dtype;
+    if (is_container(v.type.dtype)) out->kinds_[v.name()] = v.type.dtype;
   });
   std::error_code problem;
   if (fs::is_directory(path, problem)) {

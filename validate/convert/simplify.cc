@@ -10,7 +10,7 @@ namespace {
 int64_t constant_bytes(const Graph& graph) {
   int64_t out = 0;
   graph.for_each_value([&](Value& value) {
-    if (value.is_constant() && value.constant().type() < DType::sequence) out += static_cast<int64_t>(value.constant().byte_size());
+    if (value.is_constant() && !is_container(value.constant().type())) out += static_cast<int64_t>(value.constant().byte_size());
   });
   return out;
 }

@@ -81,7 +81,7 @@ Result<Recording> Recording::make(const std::string& model, const std::vector<st
     Result<std::vector<Tensor>> results = session->run(inputs);
     if (!results.ok()) return std::move(results).error().in(printable(model));
     for (size_t i = 0; i < group.size(); ++i)
-      if ((*results)[first + i].type() < DType::sequence) SV_TRY(out.add(group[i], (*results)[first + i]));
+      if (!is_container((*results)[first + i].type())) SV_TRY(out.add(group[i], (*results)[first + i]));
   }
   return out;
 }

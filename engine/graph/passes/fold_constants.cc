@@ -14,9 +14,6 @@
 namespace svengine {
 namespace {
 
-/// Constants are elements or strings; what sequences and optionals hold is no constant of a graph.
-bool is_object(DType type) { return type >= DType::sequence; }
-
 bool foldable(const Node& node, int64_t limit) {
   if (is_random(node) || has_body(node) || node.op().expand) return false;  // what a composite node is made of is folded
   int64_t input_bytes = 0;
@@ -27,7 +24,7 @@ bool foldable(const Node& node, int64_t limit) {
   }
   int64_t output_bytes = 0;
   for (const Value* v : node.outputs()) {
-    if (is_object(v->type.dtype)) return false;
+    if (is_container(v->type.dtype)) return false;  // constants are elements or strings
     if (runs_on_host(node)) continue;  // how large they are is seen then
     if (!v->type.shape.is_static()) return false;
     output_bytes += static_cast<int64_t>(stored_bytes(v->type));

@@ -56,7 +56,7 @@ Result<Type> merged(const Type& a, const Type& b) {
 
 Type loosened(const Type& type) {
   Type out = type;
-  if (type.dtype < DType::sequence) out.shape = Shape();
+  if (!is_container(type.dtype)) out.shape = Shape();
   if (type.element) out.element = std::make_shared<const Type>(loosened(*type.element));
   return out;
 }

@@ -34,7 +34,7 @@ Status check_alike(const std::vector<Tensor>& parts) {
     if (parts[i].type() != parts[0].type() || parts[i].dims() != parts[0].dims())
       return error("trip 0 gives {}[{}], trip {} {}[{}]; what is scanned has one shape", name_of(parts[0].type()),
                    to_string(parts[0].dims()), i, name_of(parts[i].type()), to_string(parts[i].dims()));
-  if (parts[0].type() >= DType::sequence) return error("a {} cannot be scanned", name_of(parts[0].type()));
+  if (is_container(parts[0].type())) return error("a {} cannot be scanned", name_of(parts[0].type()));
   return {};
 }
 

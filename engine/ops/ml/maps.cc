@@ -20,7 +20,7 @@ struct MapParts {
 };
 Result<MapParts> map_parts(const EvaluateContext& c) {
   const std::vector<Tensor>& items = c.input(0).items();
-  if (items.size() != 2 || items[0].count() != items[1].count() || items[1].type() >= DType::sequence)
+  if (items.size() != 2 || items[0].count() != items[1].count() || is_container(items[1].type()))
     return error("the map does not hold as many plain values as keys");
   return MapParts{items[0], items[1]};
 }

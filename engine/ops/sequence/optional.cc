@@ -7,7 +7,7 @@ namespace {
 /// The type that attribute `type` says by a value of it: a tensor without elements, or a sequence or optional of one such.
 Type type_of_example(const Tensor& example) {
   Type out{example.type(), Shape()};
-  if (example.type() < DType::sequence) return out;
+  if (!is_container(example.type())) return out;
   return handle_type(example.type(), example.items().empty() ? Type{} : type_of_example(example.items()[0]));
 }
 
