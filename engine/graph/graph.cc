@@ -139,6 +139,11 @@ void Graph::replace_uses(Value* from, Value* to) {
   std::replace(outputs_.begin(), outputs_.end(), from, to);
 }
 
+void Graph::replace_absorbed(Value* from, Value* to) {
+  Origins::note_changed(*this, to);
+  replace_uses(from, to);
+}
+
 void Graph::erase_value(Value* value) {
   Origins::note_erased(*this, value);
   if (names_) names_->taken.erase(value->name_);

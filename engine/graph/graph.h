@@ -123,6 +123,8 @@ class Graph {
   /// Every user of `from`, and every graph output that is `from`, takes `to` instead. When `from` is a graph output, `to`
   /// takes over its name, unless `to` is an input, a constant, or an output itself.
   void replace_uses(Value* from, Value* to);
+  /// The same where the producer of `to` was changed in place, and computes now what `from` was: what `to` has been, nothing is any more.
+  void replace_absorbed(Value* from, Value* to);
   /// Removes a node whose outputs nobody uses, and these outputs.
   void erase(Node* node);
   /// Removes constants that nobody uses.

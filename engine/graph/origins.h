@@ -2,6 +2,8 @@
 //
 // A fused node's output keeps its name but holds what its last part gave, and nodes of passes have names of their own: names do
 // not tell. What does is Graph::replace_uses(from, to): from there on `to` is what `from` was.
+// After Graph::replace_absorbed() it is nothing else, though `from` may be an intermediate value: a Relu that one pass has moved before a
+// Transpose, and another into the Conv before it.
 #pragma once
 #include <string>
 #include <unordered_map>
@@ -27,6 +29,7 @@ class Origins {
 
   /// Called by Graph.
   static void note_replaced(const Graph& graph, const Value* from, const Value* to);
+  static void note_changed(const Graph& graph, const Value* value);
   static void note_erased(const Graph& graph, const Value* value);
 
  private:

@@ -280,13 +280,17 @@ Values compute_disturbed(const Graph& graph, const Values& leaves, const kernels
     values[v] = decides_shapes(*v) ? t : disturbed(t, own, error, to_largest);
   };
   // What is rounded inside of a composite node decides as much as what is rounded between nodes: a quantised mean on which side of a tie it is.
-  const ChangeResults change = [&](const Node& part, std::vector<Tensor>& results) {
+  const auto change_part = [&](const Node& part, std::vector<Tensor>& results) {
     const std::vector<Tensor> inputs = constants_of(part);
     const Error error = error_of(part, inputs);
     change_special(part, inputs, results[0], stream.at(number++));
     for (size_t i = 0; i < results.size(); ++i)
       if (part.output(i) && !decides_shapes(*part.output(i))) results[i] = disturbed(results[i], stream.at(number++), error, loose && is_convolution(part));
   };
+  const auto change_constant = [&](const Value& v, Tensor& t) {
+    if (!decides_shapes(v)) t = disturbed(t, stream.at(number++), {kLeaves}, false);
+  };
+  const Changes change = {change_part, change_constant};
   for (const Value* v : graph.inputs()) set(v, leaves.at(v), {kLeaves}, false);
   for (const auto& node : graph.nodes()) {
     if (!has_values(*node, values)) continue;

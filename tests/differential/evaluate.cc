@@ -16,6 +16,13 @@ constexpr double kMostFlops = 2e7;
 constexpr int kMostBodies = 64;  // that one node runs
 constexpr std::string_view kUnknownShape = "the output's shape is not known", kTooLarge = "too large for a test", kTooSlow = "too slow for a test";
 
+/// A constant, of what a container is declared to hold: one without items does not say.
+void give(Graph& graph, Value* v, Tensor t) {
+  const Type declared = v->type;
+  graph.make_constant(v, std::move(t));
+  if (is_container(declared.dtype)) v->type = declared;
+}
+
 std::vector<Tensor> inputs_of(const Node& node, const Values& values) {
   std::vector<Tensor> inputs;
   for (const Value* v : node.inputs()) inputs.push_back(v ? (v->is_constant() ? v->constant() : values.at(v)) : Tensor());
@@ -23,14 +30,14 @@ std::vector<Tensor> inputs_of(const Node& node, const Values& values) {
 }
 
 /// A graph without inputs, node by node; what was computed is constant then.
-Result<std::vector<Tensor>> compute_nodes(Graph& graph, const kernels::KernelTable& kernels, const ChangeResults& change) {
+Result<std::vector<Tensor>> compute_nodes(Graph& graph, const kernels::KernelTable& kernels, const Changes& change) {
   for (Node* node : graph.snapshot()) {
     SV_TRY(infer_types(*node));
     SV_ASSIGN(std::vector<Tensor> results, compute(*node, constants_of(*node), kernels, kMostComputed, change));
-    if (change) change(*node, results);
+    if (change.results) change.results(*node, results);
     const std::vector<Value*> outputs = node->outputs();
     for (size_t i = 0; i < outputs.size(); ++i)
-      if (outputs[i]) graph.make_constant(outputs[i], std::move(results[i]));
+      if (outputs[i]) give(graph, outputs[i], std::move(results[i]));
   }
   std::vector<Tensor> results;
   for (const Value* v : graph.outputs()) results.push_back(v->constant());
@@ -38,7 +45,7 @@ Result<std::vector<Tensor>> compute_nodes(Graph& graph, const kernels::KernelTab
 }
 
 /// A composite node: what it is made of.
-Result<std::vector<Tensor>> compute_parts(Graph& alone, const kernels::KernelTable& kernels, const ChangeResults& change) {
+Result<std::vector<Tensor>> compute_parts(Graph& alone, const kernels::KernelTable& kernels, const Changes& change) {
   Node& composite = *alone.nodes().front();
   for (Value* v : composite.outputs()) alone.add_output(v);
   SV_TRY(expand_composites_now(alone, pass_context(kernels)));
@@ -48,7 +55,7 @@ Result<std::vector<Tensor>> compute_parts(Graph& alone, const kernels::KernelTab
 /// Control flow: what its bodies are made of.
 class BodyContext final : public EvaluateContext {
  public:
-  BodyContext(const Node& node, std::vector<Tensor> inputs, const kernels::KernelTable& kernels, const ChangeResults& change)
+  BodyContext(const Node& node, std::vector<Tensor> inputs, const kernels::KernelTable& kernels, const Changes& change)
       : EvaluateContext(node, std::move(inputs)), kernels_(kernels), change_(change) {}
 
   bool has_run() const { return bodies_ > 0; }
@@ -57,14 +64,25 @@ class BodyContext final : public EvaluateContext {
     SV_TRY(check_body_inputs(*body, name, inputs));
     if (++bodies_ > kMostBodies) return error("{}", kTooSlow);
     Graph graph = body->clone();
+    change_constants(graph);
     const std::vector<Value*> given = graph.inputs();
-    for (size_t i = 0; i < given.size(); ++i) graph.make_constant(given[i], std::move(inputs[i]));
+    for (size_t i = 0; i < given.size(); ++i) give(graph, given[i], std::move(inputs[i]));
     return compute_nodes(graph, kernels_, change_);
   }
 
  private:
+  void change_constants(Graph& graph) const {
+    if (!change_.constants) return;
+    graph.for_each_value([&](Value& v) {
+      if (!v.is_constant()) return;
+      Tensor t = v.constant();
+      change_.constants(v, t);
+      graph.make_constant(&v, std::move(t));
+    });
+  }
+
   const kernels::KernelTable& kernels_;
-  const ChangeResults& change_;
+  const Changes& change_;
   int bodies_ = 0;
 };
 
@@ -76,17 +94,17 @@ bool tells_shapes(const Node& node) {
   const std::vector<int64_t> axes = node.attributes.get_ints("scan_input_axes");
   const size_t captured = static_cast<size_t>(node.attributes.get_int(kCaptured)), states = trip.inputs().size() - captured - axes.size();
   for (size_t i = 0; i < trip.inputs().size(); ++i) {
-    if (!node.input(i)) continue;
+    if (!node.input(i) || is_container(node.input(i)->type.dtype)) continue;
     std::vector<Dim> dims = node.input(i)->type.shape.dims();
     const bool is_slice = i >= states && i < states + axes.size();
     if (is_slice) dims.erase(dims.begin() + axes[i - states] + (axes[i - states] < 0 ? static_cast<int64_t>(dims.size()) : 0));
     trip.inputs()[i]->type.shape = Shape(std::move(dims));
   }
-  const auto is_known = [](const Value* v) { return v->type.shape.is_static(); };
+  const auto is_known = [](const Value* v) { return is_container(v->type.dtype) || v->type.shape.is_static(); };
   return infer_all(trip).ok() && std::all_of(trip.outputs().begin(), trip.outputs().end(), is_known);
 }
 
-Result<std::vector<Tensor>> compute_bodies(const Node& node, const kernels::KernelTable& kernels, const ChangeResults& change) {
+Result<std::vector<Tensor>> compute_bodies(const Node& node, const kernels::KernelTable& kernels, const Changes& change) {
   std::vector<Tensor> inputs = constants_of(node);
   for (Tensor& t : inputs) {
     if (t.is_aligned()) continue;
@@ -98,7 +116,7 @@ Result<std::vector<Tensor>> compute_bodies(const Node& node, const kernels::Kern
   return results;
 }
 
-Result<std::vector<Tensor>> compute_alone(Graph& alone, const kernels::KernelTable& kernels, const ChangeResults& change) {
+Result<std::vector<Tensor>> compute_alone(Graph& alone, const kernels::KernelTable& kernels, const Changes& change) {
   const Node& node = *alone.nodes().front();
   if (node.op().expand) return compute_parts(alone, kernels, change);
   return has_body(node) ? compute_bodies(node, kernels, change) : evaluate(node, kernels);
@@ -144,7 +162,7 @@ std::vector<Tensor> constants_of(const Node& node) {
 }
 
 Result<std::vector<Tensor>> compute(const Node& node, const std::vector<Tensor>& inputs, const kernels::KernelTable& kernels,
-                                    int64_t most_elements, const ChangeResults& change) {
+                                    int64_t most_elements, const Changes& change) {
   Graph alone;
   std::unordered_map<const Value*, Value*> constants;  // a value that is both operands stays one value
   std::vector<Value*> slots;
@@ -156,6 +174,7 @@ Result<std::vector<Tensor>> compute(const Node& node, const std::vector<Tensor>&
     }
     Value*& constant = constants[original];
     if (!constant) constant = alone.add_constant("c", inputs[i]);
+    if (is_container(original->type.dtype)) constant->type = original->type;
     slots.push_back(constant);
   }
   Node* copy = alone.add_node(node.op(), node.name(), std::move(slots), node.outputs().size(), node.attributes);

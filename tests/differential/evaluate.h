@@ -14,13 +14,18 @@ namespace svengine::differential {
 using Values = std::unordered_map<const Value*, Tensor>;
 
 constexpr int64_t kMostComputed = int64_t{1} << 22;
-/// Called with the results of each node that a composite one is made of, or that is in a body, whose inputs are constants.
-using ChangeResults = std::function<void(const Node& part, std::vector<Tensor>& results)>;
+/// What is done within a node, either of them perhaps nothing.
+struct Changes {
+  /// With the results of each node that it is made of, or that is in one of its bodies; the node's inputs are constants.
+  std::function<void(const Node& part, std::vector<Tensor>& results)> results = {};
+  /// With each constant of a body.
+  std::function<void(const Value& constant, Tensor& value)> constants = {};
+};
 
 /// One node from the values of its inputs (undefined: absent). Refuses what the operator refuses, and results above
 /// `most_elements`, which would make a test slow.
 Result<std::vector<Tensor>> compute(const Node& node, const std::vector<Tensor>& inputs, const kernels::KernelTable& kernels,
-                                    int64_t most_elements = kMostComputed, const ChangeResults& change = {});
+                                    int64_t most_elements = kMostComputed, const Changes& change = {});
 
 /// The values of a node's inputs, all constants; undefined: absent.
 std::vector<Tensor> constants_of(const Node& node);

@@ -27,15 +27,19 @@ void name_dims(Type& type, Choices& choose, bool shared, int& count) {
 
 }  // namespace
 
-void GraphMaker::choose_outputs() {
+Status GraphMaker::choose_outputs() {
+  Value* last = nullptr;
   for (const auto& node : made_.graph.nodes())
     for (Value* v : node->outputs()) {
-      const bool last = v->users().empty();
-      if (choose.chance(last ? 0.9 : 0.12)) made_.graph.add_output(v);
+      if (is_container(v->type.dtype)) continue;
+      last = v;
+      if (choose.chance(v->users().empty() ? 0.9 : 0.12)) made_.graph.add_output(v);
     }
-  if (made_.graph.outputs().empty()) made_.graph.add_output(made_.graph.nodes().back()->output());
+  if (!last) return error("nothing is computed but sequences");
+  if (made_.graph.outputs().empty()) made_.graph.add_output(last);
   const auto constant = [](const Value* v) { return v->is_constant(); };
   if (choose.chance(0.02) && !order_.empty() && !constant(order_.front())) made_.graph.add_output(order_.front());
+  return {};
 }
 
 /// Gradients of the sum of some real outputs, with respect to some inputs: further outputs.
@@ -75,7 +79,7 @@ Subgraph GraphMaker::take_body(const std::vector<Value*>& outputs) {
 
 Result<RandomGraph> GraphMaker::finish() {
   if (made_.graph.nodes().empty()) return error("every node was refused");
-  choose_outputs();
+  SV_TRY(choose_outputs());
   if (!made_.special && choose.chance(0.15)) SV_TRY(differentiate());
   const bool symbolic = choose.chance(0.25);
   if (symbolic) make_symbolic();

@@ -121,8 +121,8 @@ GraphMaker::GraphMaker(GraphMaker& around)
 }
 
 Value* GraphMaker::adopt(Value* v, Tensor t) {
+  if (!is_container(t.type())) order_.push_back(v);
   made_.values[v] = std::move(t);
-  order_.push_back(v);
   return v;
 }
 
@@ -137,6 +137,10 @@ Value* GraphMaker::leaf(Tensor tensor) { return choose.chance(0.25) ? constant(s
 Value* GraphMaker::input(Tensor tensor) {
   Value* v = made_.graph.add_input(fmt::format("x{}", made_.graph.inputs().size()), {tensor.type(), Shape::of(tensor.dims()), 0});
   return adopt(v, std::move(tensor));
+}
+
+Value* GraphMaker::input(Tensor container, Type type) {
+  return adopt(made_.graph.add_input(fmt::format("x{}", made_.graph.inputs().size()), std::move(type)), std::move(container));
 }
 
 Value* GraphMaker::weight(Dims dims, double low, double high) {
@@ -199,6 +203,15 @@ Node* GraphMaker::node(std::string_view name, std::vector<Value*> inputs, Attrib
 }
 
 Node* GraphMaker::node(const OpDef& op, std::vector<Value*> inputs, Attributes attributes, size_t outputs) {
+  return add_node(op, std::move(inputs), std::move(attributes), outputs, false);
+}
+
+Value* GraphMaker::container(std::string_view name, std::vector<Value*> inputs, Attributes attributes) {
+  const Node* made = add_node(*all_ops().find("", name), std::move(inputs), std::move(attributes), 1, true);
+  return made ? made->output() : nullptr;
+}
+
+Node* GraphMaker::add_node(const OpDef& op, std::vector<Value*> inputs, Attributes attributes, size_t outputs, bool containers) {
   for (size_t i = 0; i < inputs.size() && i < static_cast<size_t>(op.inputs.min); ++i)
     if (!inputs[i]) return nullptr;
   std::vector<Tensor> tensors;
@@ -212,18 +225,18 @@ Node* GraphMaker::node(const OpDef& op, std::vector<Value*> inputs, Attributes a
   Node* made = made_.graph.add_node(op, "", std::move(inputs), outputs, std::move(attributes));
   Status inferred = infer_types(*made);
   bool open = false;
-  const ChangeResults watch = [&](const Node& part, std::vector<Tensor>&) {
+  const Changes watch = {.results = [&](const Node& part, std::vector<Tensor>&) {
     open |= is_chaotic(part) || is_open(part.op(), constants_of(part), made_.loose);
-  };
-  Result<std::vector<Tensor>> results = compute(*made, tensors, kernels_, kMostElements, has_body(*made) ? watch : ChangeResults());
-  const auto is_tensor = [](const Tensor& t) { return !is_handle(t.type()); };  // what graphs' values are compared as
-  if (open || !inferred.ok() || !results.ok() || !std::all_of(results->begin(), results->end(), is_tensor) ||
+  }};
+  Result<std::vector<Tensor>> results = compute(*made, tensors, kernels_, kMostElements, has_body(*made) ? watch : Changes());
+  const auto is_wanted = [containers](const Tensor& t) { return containers ? is_container(t.type()) : !is_handle(t.type()); };
+  if (open || !inferred.ok() || !results.ok() || !std::all_of(results->begin(), results->end(), is_wanted) ||
       std::any_of(results->begin(), results->end(), leaves_narrow_range)) {
     made_.graph.erase(made);
     return nullptr;
   }
   for (size_t i = 0; i < outputs; ++i) {
-    made->output(i)->type.shape = Shape::of((*results)[i].dims());
+    if (!containers) made->output(i)->type.shape = Shape::of((*results)[i].dims());
     adopt(made->output(i), std::move((*results)[i]));
   }
   return made;

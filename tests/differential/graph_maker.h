@@ -43,6 +43,8 @@ class GraphMaker {
   Value* scalar(float value);
   /// A new graph input of that value.
   Value* input(Tensor tensor);
+  /// The same of a sequence or an optional, in a body.
+  Value* input(Tensor container, Type type);
   /// A given tensor: a constant, seldom an input, which then decides shapes only when the graph runs.
   Value* known(Tensor tensor);
 
@@ -57,12 +59,15 @@ class GraphMaker {
   Node* node(const OpDef& op, std::vector<Value*> inputs, Attributes attributes = {}, size_t outputs = 1);
   /// An operator of ai.onnx.
   Node* node(std::string_view op, std::vector<Value*> inputs, Attributes attributes = {}, size_t outputs = 1);
+  /// A node whose result is a sequence or an optional. Only who asks for it sees it: it is no existing() value and no output of the graph.
+  Value* container(std::string_view op, std::vector<Value*> inputs, Attributes attributes = {});
   /// Its first output. A null first input gives null, so that calls can be nested.
   Value* add(std::string_view op, std::vector<Value*> inputs, Attributes attributes = {});
 
   Dims dims(const Value* v) const { return made_.values.at(v).dims(); }
   const Tensor& tensor(const Value* v) const { return made_.values.at(v); }
   Graph& graph() { return made_.graph; }
+  const Graph& graph() const { return made_.graph; }
   size_t nodes() const { return made_.graph.nodes().size(); }
   /// The type that its real numbers have, mostly: float32, at times another.
   DType real() const { return real_; }
@@ -84,7 +89,8 @@ class GraphMaker {
 
  private:
   Value* adopt(Value* v, Tensor t);
-  void choose_outputs();
+  Node* add_node(const OpDef& op, std::vector<Value*> inputs, Attributes attributes, size_t outputs, bool containers);
+  Status choose_outputs();
   void make_symbolic();
   Status differentiate();
   Status compute_again();
@@ -92,7 +98,7 @@ class GraphMaker {
   const kernels::KernelTable& kernels_;
   Progress progress_;
   RandomGraph made_;
-  std::vector<Value*> order_;  // all values, as they came
+  std::vector<Value*> order_;  // all tensors, as they came
   uint64_t tensors_ = 0, bodies_ = 0;
   uint64_t seed_;
   int depth_ = 0;

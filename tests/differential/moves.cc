@@ -35,6 +35,8 @@ constexpr Move kMoves[] = {
     {"branch", 2, add_branch},
     {"loop", 2, add_loop},
     {"scan", 2, add_scan},
+    {"sequence", 3, add_sequence},
+    {"optional", 1, add_optional},
 };
 
 const Move& choose_move(Choices& choose) {

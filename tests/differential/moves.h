@@ -49,9 +49,16 @@ void add_resize(GraphMaker& m);
 void add_between_transposes(GraphMaker& m);
 
 // moves_control.cc: If, Loop and Scan with bodies of random nodes
+inline constexpr int kDeepestBody = 2;  // bodies within bodies
+/// What the nodes of a body have added as its inputs, from number `first` on, is captured, too.
+void capture_added(const GraphMaker& body, size_t first, GraphMaker& around, std::vector<Value*>& captured);
 void add_branch(GraphMaker& m);
 void add_loop(GraphMaker& m);
 void add_scan(GraphMaker& m);
+
+// moves_sequences.cc
+void add_sequence(GraphMaker& m);
+void add_optional(GraphMaker& m);
 
 // moves_patterns.cc: what passes recognise, and relatives that they must not
 void add_product(GraphMaker& m);  // MatMul or Gemm, Add, activation

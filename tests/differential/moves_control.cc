@@ -8,8 +8,6 @@
 namespace svengine::differential {
 namespace {
 
-constexpr int kDeepest = 2;  // bodies within bodies
-
 bool any(const Value&) { return true; }
 
 Value* existing_like(GraphMaker& m, DType type, const Dims& dims) {
@@ -38,11 +36,6 @@ std::vector<Value*> some_values(GraphMaker& m) {
 void fill(GraphMaker& body, GraphMaker& around, const std::vector<Value*>& captured) {
   for (const Value* v : captured) body.input(around.tensor(v));
   add_moves(body, static_cast<size_t>(around.choose.between(0, 4)));
-}
-
-/// Inputs that nodes of the body have added behind its own are captured, too.
-void capture_added(GraphMaker& body, size_t own, GraphMaker& around, std::vector<Value*>& captured) {
-  for (size_t i = own + captured.size(); i < body.graph().inputs().size(); ++i) captured.push_back(around.leaf(body.tensor(body.graph().inputs()[i])));
 }
 
 void set_captured(Attributes& attributes, std::vector<Value*>& inputs, const std::vector<Value*>& captured) {
@@ -112,14 +105,19 @@ struct Scanned {
 
 }  // namespace
 
+void capture_added(const GraphMaker& body, size_t first, GraphMaker& around, std::vector<Value*>& captured) {
+  const std::vector<Value*>& inputs = body.graph().inputs();
+  for (size_t i = first; i < inputs.size(); ++i) captured.push_back(around.leaf(body.tensor(inputs[i])));
+}
+
 void add_branch(GraphMaker& m) {
-  if (m.depth() >= kDeepest) return;
+  if (m.depth() >= kDeepestBody) return;
   std::vector<Value*> inputs{condition(m)}, captured = some_values(m), given, other;
   GraphMaker yes(m), no(m);
   fill(yes, m, captured);
-  capture_added(yes, 0, m, captured);
+  capture_added(yes, captured.size(), m, captured);
   fill(no, m, captured);
-  capture_added(no, 0, m, captured);
+  capture_added(no, captured.size(), m, captured);
   for (size_t i = yes.graph().inputs().size(); i < captured.size(); ++i) yes.input(m.tensor(captured[i]));
   for (int64_t i = m.choose.between(1, 2); i > 0; --i) {
     Value* a = yes.existing(any);
@@ -137,7 +135,7 @@ void add_branch(GraphMaker& m) {
 }
 
 void add_loop(GraphMaker& m) {
-  if (m.depth() >= kDeepest) return;
+  if (m.depth() >= kDeepestBody) return;
   const Tensor trips = Tensor::scalar(m.choose.between(0, 3));
   std::vector<Value*> inputs(2), captured = some_values(m);
   if (m.choose.chance(0.85)) inputs[0] = m.choose.chance(0.5) ? m.constant(trips) : m.input(trips);
@@ -149,7 +147,7 @@ void add_loop(GraphMaker& m) {
   for (Value* v : some_reals(m, 0)) inputs.push_back(v), carried.push_back(body.input(m.tensor(v)));
   fill(body, m, captured);
   Value* computed = m.choose.chance(0.3) ? condition(body) : nullptr;
-  capture_added(body, 2 + carried.size(), m, captured);
+  capture_added(body, 2 + carried.size() + captured.size(), m, captured);
   std::vector<Value*> results{computed ? computed : going};
   for (const Value* v : carried) results.push_back(next_of(body, v));
   for (int64_t i = m.choose.between(carried.empty() ? 1 : 0, 2); i > 0; --i) results.push_back(body.existing(any));
@@ -161,7 +159,7 @@ void add_loop(GraphMaker& m) {
 }
 
 void add_scan(GraphMaker& m) {
-  if (m.depth() >= kDeepest) return;
+  if (m.depth() >= kDeepestBody) return;
   const Scanned scanned(m);
   std::vector<Value*> inputs = some_reals(m, 0), captured = some_values(m), own, results;
   GraphMaker body(m);
@@ -172,7 +170,7 @@ void add_scan(GraphMaker& m) {
     inputs.push_back(scanned.values[i]);
   }
   fill(body, m, captured);
-  capture_added(body, own.size(), m, captured);
+  capture_added(body, own.size() + captured.size(), m, captured);
   for (size_t i = 0; i < states; ++i) results.push_back(next_of(body, own[i]));
   std::vector<int64_t> out_axes, out_reversed;
   for (int64_t i = m.choose.between(states ? 0 : 1, 2); i > 0; --i) {

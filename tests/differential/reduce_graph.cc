@@ -29,7 +29,7 @@ class Reducer {
     if (v->is_constant()) {
       made = out_.graph.add_constant(v->name(), t);
     } else {
-      made = out_.graph.add_input(v->name(), v->producer() ? Type{t.type(), Shape::of(t.dims())} : v->type);
+      made = out_.graph.add_input(v->name(), v->producer() && !is_container(t.type()) ? Type{t.type(), Shape::of(t.dims())} : v->type);
       out_.inputs.push_back(t);
     }
     out_.values[made] = t;

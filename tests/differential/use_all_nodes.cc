@@ -1,6 +1,7 @@
 #include "tests/differential/use_all_nodes.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "engine/graph/bodies.h"
 #include "engine/graph/op_def.h"
@@ -48,10 +49,14 @@ bool reads_all_nodes(const Graph& graph) {
 bool use_all_nodes(Graph& graph) {
   for (const auto& node : graph.nodes()) {
     if (!use_all_nodes_of_bodies(*node)) return false;
-    if (!is_read(graph, *node)) graph.add_output(node->output());
-    if (!has_body(*node)) continue;
-    for (Value* v : node->outputs())  // of a branch that is known nothing is left but what computes those that are read
-      if (!is_read(graph, v)) graph.add_output(v);
+    std::vector<Value*> added;
+    if (!is_read(graph, *node)) added.push_back(node->output());
+    if (has_body(*node))  // of a branch that is known nothing is left but what computes those that are read
+      std::copy_if(node->outputs().begin(), node->outputs().end(), std::back_inserter(added), [&](const Value* v) { return !is_read(graph, v); });
+    for (Value* v : added) {
+      if (is_container(v->type.dtype)) return false;  // no output here is one
+      if (!graph.is_output(v)) graph.add_output(v);
+    }
   }
   return true;
 }

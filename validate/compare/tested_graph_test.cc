@@ -60,6 +60,24 @@ TEST_CASE("a fused step gives what its last node gave") {
   CHECK(names_of(second) == std::vector<std::string>{"sigmoid", "same"});
 }
 
+TEST_CASE("a fused step that gives nothing of the file stands for nothing, and not for what it gave before it was fused") {
+  Graph graph;  // the two Transposes behind the Relu become one, and the Relu moves before them all, into the Conv
+  Builder b(graph, all_ops());
+  const auto transpose = [&](Value* v, std::vector<int64_t> perm, const char* name) {
+    return b.add("Transpose", {v}, make_attributes({{"perm", std::move(perm)}}), name);
+  };
+  Value* c = b.add("Conv", {b.input("x", DType::f32, {Dim("N"), Dim(4), Dim(6), Dim(6)}), b.constant(ramp({4, 4, 1, 1}), "w")}, {}, "conv");
+  Value* y = b.add("Relu", {transpose(c, {2, 1, 3, 0}, "there")}, {}, "relu");
+  b.output(transpose(transpose(y, {3, 1, 0, 2}, "back"), {0, 2, 3, 1}, "last"), "z");
+  REQUIRE(Status(b.status()).ok());
+  const TestedGraph fused = tested(graph, true);
+  REQUIRE(fused.steps().size() == 2);
+  CHECK(fused.steps()[0].node->op().name == std::string("FusedConv"));
+  CHECK(fused.steps()[0].outputs[0] == "");
+  CHECK(fused.steps()[1].outputs[0] == "z");
+  CHECK(names_of(fused.steps()[1]) == std::vector<std::string>{"conv", "there", "relu", "back", "last"});
+}
+
 TEST_CASE("without optimisation every node is a step") {
   const Graph graph = residual();
   const TestedGraph plain = tested(graph, false);

@@ -6,7 +6,7 @@ namespace svengine {
 
 void absorb(Graph& graph, Node& node, Node& next) {
   // Types are equal: an epilogue changes values only.
-  graph.replace_uses(next.output(), node.output());
+  graph.replace_absorbed(next.output(), node.output());
   graph.erase(&next);
 }
 

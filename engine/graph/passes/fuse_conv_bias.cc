@@ -50,7 +50,7 @@ Status fuse_conv_bias(Graph& graph, const PassContext&) {
       bias.data<float>()[i] = static_cast<float>(before[before.size() == 1 ? 0 : i] + more[more.size() == 1 ? 0 : i]);
     graph.resize_inputs(conv, 3);
     graph.set_input(conv, 2, graph.add_constant(conv->name() + ".bias", std::move(bias)));
-    graph.replace_uses(add->output(), add->input(side));
+    graph.replace_absorbed(add->output(), add->input(side));
     graph.erase(add);
     changed = true;
   }

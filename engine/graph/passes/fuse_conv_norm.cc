@@ -83,7 +83,7 @@ Status fold(Graph& graph, Node& conv, Node& norm, const NormAffine& affine, cons
   graph.resize_inputs(&conv, kConvWeightScale + 1);
   graph.set_input(&conv, 2, graph.add_constant(conv.name() + ".bias", std::move(new_bias)));
   graph.set_input(&conv, kConvWeightScale, graph.add_constant(conv.name() + ".weight_scale", std::move(weight_scale)));
-  graph.replace_uses(norm.output(), conv.output());
+  graph.replace_absorbed(norm.output(), conv.output());
   graph.erase(&norm);
   return {};
 }
