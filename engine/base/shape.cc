@@ -29,7 +29,7 @@ Status check_dims(std::span<const int64_t> dims) {
   for (int64_t d : dims) {
     if (d < 0) return error("shape {} has a negative dimension", to_string(dims));
     if (d > kMaxElements || (d > 0 && count > kMaxElements / d))
-      return unimplemented("shape {} has more than 2^48 elements", to_string(dims));
+      return error("shape {} has more than 2^48 elements", to_string(dims));
     if (d > 0) count *= d;
   }
   return {};

@@ -285,7 +285,7 @@ Result<std::shared_ptr<const Plan>> PlanBuilder::finish() {
   plan_->scratch_bytes = round_up(plan_->scratch_bytes, kCacheLine);
   double all_bytes = 0;
   for (const Slot& s : plan_->slots) all_bytes += static_cast<double>(s.bytes);
-  if (all_bytes > 0x1p60) return unimplemented("the network needs {:.3g} bytes of memory, more than any machine has", all_bytes);
+  if (all_bytes > 0x1p60) return error("the network needs {:.3g} bytes of memory, more than any machine has", all_bytes);
   plan_->arena_bytes = assign_arena_offsets(plan_->slots);
   return std::shared_ptr<const Plan>(plan_);
 }

@@ -31,7 +31,7 @@ Result<int64_t> count_of(const Tensor& start, const Tensor& limit, const Tensor&
   if (number_of(delta) == 0) return error("delta is 0");
   const double n = kRealTypes.has(start.type()) ? std::ceil((number_of(limit) - number_of(start)) / number_of(delta))
                                                 : static_cast<double>(whole_steps(integer_of(start), integer_of(limit), integer_of(delta)));
-  if (!(n < static_cast<double>(kMostElements))) return unimplemented("start, limit and delta give {} elements, more than 2^48", n);
+  if (!(n < static_cast<double>(kMostElements))) return error("start, limit and delta give {} elements, more than 2^48", n);
   return n > 0 ? static_cast<int64_t>(n) : 0;
 }
 
