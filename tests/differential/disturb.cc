@@ -114,6 +114,15 @@ bool is_rounded_half(const Node& node) {
   return std::find(std::begin(kExact), std::end(kExact), node.op().name) == std::end(kExact);
 }
 
+/// A sum of products is rounded beside its terms, not beside what is left when they cancel: as far as the roundings of so many terms go at random.
+double rounding_of_products(const Node& node, const std::vector<Tensor>& inputs) {
+  const std::string_view op = node.op().name;
+  if ((op != "Conv" && op != "MatMul" && op != "Gemm") || inputs[0].type() != DType::f32 || inputs[1].count() == 0) return 0;
+  const int64_t across = op == "Conv" ? inputs[1].dims()[0] : inputs[1].dims().back();
+  const double terms = static_cast<double>(inputs[1].count()) / static_cast<double>(across);  // or more: of batches, and of a transposed factor
+  return 0x1p-24 * std::sqrt(terms) * largest<float>(inputs[0]) * largest<float>(inputs[1]);
+}
+
 Error error_of(const Node& node, const std::vector<Tensor>& inputs) {
   Error error;
   error.relative = node.op().tolerance.rtol;
@@ -128,6 +137,7 @@ Error error_of(const Node& node, const std::vector<Tensor>& inputs) {
     error.of_operand = slope_error(node.attributes.get_string("function"), node.attributes.get_float("alpha"), node.attributes.get_float("beta"));
     error.operand = tests::to_doubles(inputs[0]);
   }
+  error.absolute = std::max(error.absolute, rounding_of_products(node, inputs));
   // A GELU behind a product: its operand is the product, of a few units at most.
   if (node.op().expand && name.find("Gelu") != name.npos) error.absolute = 0x1p-20;
   error.may_vanish = may_vanish(node, inputs) || is_rounded_half(node);

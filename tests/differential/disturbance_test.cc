@@ -136,4 +136,24 @@ TEST_CASE("an infinity that a sum of convolutions multiplies by weights of oppos
   }
   for (const float y : plain) CHECK(std::isnan(y));
 }
+
+TEST_CASE("a product is rounded beside its terms, which two equal ones need not be alike") {
+  const std::vector<float> quotients = disturbed_outputs(
+      "graph \"g\"\ninput %x: float32[1]\nconst %n: int64[2] = {1, 2}\nconst %w: float32[2, 1] = {1, -0.9999}\n%r: float32[1, 2] = Expand(%x, %n)\n"
+      "%p: float32[1, 1] = MatMul(%r, %w)\n%q: float32[1, 1] = MatMul(%r, %w)\n%y: float32[1, 1] = Div(%p, %q)\noutput %y\n",
+      1.0f);
+  CHECK(any(quotients, [](float y) { return std::abs(y - 1) > 1e-4f; }));
+  CHECK_FALSE(any(quotients, [](float y) { return std::abs(y - 1) > 1e-2f; }));
+}
+
+TEST_CASE("constants of bodies are disturbed as those around them are") {
+  const std::vector<float> differences = disturbed_outputs(
+      "graph \"g\"\ninput %x: float32[1]\nconst %c: bool[] = {1}\n%y: float32[1] = If(%c) {then_branch = graph \"a\" {\n"
+      "  const %p: float32[1] = {1}\n  const %q: float32[1] = {1}\n  %d: float32[1] = Sub(%p, %q)\n  output %d\n}, else_branch = graph \"b\" {\n"
+      "  const %p: float32[1] = {1}\n  output %p\n}}\noutput %y\n",
+      1.0f);
+  CHECK(any(differences, [](float y) { return y > 0; }));
+  CHECK(any(differences, [](float y) { return y < 0; }));
+  CHECK_FALSE(any(differences, [](float y) { return std::abs(y) > 1e-5f; }));
+}
 }  // namespace disturbance_test

@@ -96,8 +96,11 @@ bool is_open(const OpDef& op, const std::vector<Tensor>& inputs, bool winograd) 
   return !all_finite(inputs[1]) || (winograd && !all_finite(inputs[0]));
 }
 
-/// Trip after trip, the rest of a division makes anything of a rounding error: 0, and then NaN.
-bool is_chaotic(const Node& part) { return part.op().name == std::string_view("Mod") && is_float(part.output()->type.dtype); }
+/// Trip after trip, the rest of a division makes anything of a rounding error: 0, and then NaN. So does a tangent of a tangent.
+bool is_chaotic(const Node& part) {
+  const std::string_view op = part.op().name;
+  return op == "Tan" || (op == "Mod" && is_float(part.output()->type.dtype));
+}
 
 }  // namespace
 
