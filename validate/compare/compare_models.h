@@ -53,7 +53,7 @@ struct ComparedValue {
   std::string problem;            // the step cannot be computed from the reference's inputs
   double explained = 0;           // e of precision.h
   bool random = false;            // the step gives other numbers each time: the tested engine goes on with the reference's
-  bool by_condition = false;      // the local error is over, but disturbing the inputs explains it
+  bool by_condition = false;      // the local error is over, but disturbing the inputs, or what is between the nodes, explains it
   bool guilty = false;
 };
 

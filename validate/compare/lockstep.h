@@ -31,12 +31,15 @@ class Lockstep {
   Result<std::optional<std::vector<Tensor>>> inputs_of_reference(const Step& step, const std::vector<Tensor>& own);
   /// A value in the type that it has in the file: what the engine keeps wider may be too large for that.
   Result<Tensor> as_in_file(const std::string& name, const Tensor& tensor) const;
-  Status compare_output(const Step& step, size_t output, Outcome& outcome);
+  Status compare_output(size_t number, size_t output, Outcome& outcome);
   enum class Explanation : uint8_t { none, condition, random };
   /// Does the node give other results when run again? Or does disturbing the inputs move the output as far as its error goes?
   Result<Explanation> explanation_of(const Node& node, const SessionOptions& how, size_t output,
                                      const std::vector<Tensor>& inputs, const Tensor& got, const Difference& difference,
                                      double relative);
+  /// Does rounding otherwise between these nodes of the file move what they give as far as its error goes?
+  Result<bool> is_rounding_within(const std::vector<const Node*>& nodes, const std::string& output, const Tensor& expected,
+                                  const Difference& difference);
   Bound local_bound(const Precision& precision, DType expected, double largest) const;
   Bound accumulated_bound(DType expected, double largest) const;
   Status look_closely(size_t step, size_t at);
@@ -53,8 +56,7 @@ class Lockstep {
   const CompareOptions& options_;
   std::unordered_map<std::string, const Value*> in_file_;
   std::vector<std::unordered_set<std::string>> needed_;  // of the reference, by step
-  std::vector<std::vector<const Node*>>
-      nodes_;  // of the file, by step: its own, behind those that make what it reads and the reference has not
+  std::vector<std::vector<const Node*>> nodes_;          // of the file, by step: spanned_nodes.h
   std::unordered_map<const Value*, size_t> readers_;
   Values accumulated_, local_;  // of the second, only what the reference has not
   double coarse_ = 0;           // the most that precision explains of a step in coarse types
