@@ -73,7 +73,8 @@ bool is_endless(const OpDef& op, const Relative& relative) {
 /// What a plan may refuse of a node whose types were inferred and whose parts take its inputs: what is beyond this engine or any, values that are
 /// known by chance, results that only elements give, attributes that no file has.
 bool may_be_refused_late(const Error& problem) {
-  constexpr std::string_view kReasons[] = {"more than 2^48", "more than any machine", "outside", "is no image", "has no", "have no", "sequence length", "attribute 'captured'"};
+  constexpr std::string_view kReasons[] = {"more than 2^48", "more than any machine", "outside", "is no image", "has no", "have no",
+                                           "sequence length", "attribute 'captured'"};
   return problem.code() != ErrorCode::invalid_argument ||
          std::ranges::any_of(kReasons, [&](std::string_view reason) { return problem.message().find(reason) != std::string::npos; });
 }

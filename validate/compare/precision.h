@@ -10,9 +10,9 @@
 //        (or float64's, where all values are float64), and rounding errors of both signs add up like sqrt(n)
 //
 // or when disturbing the step's inputs at random by as much of themselves, e, moves its output as far: differences of nearly
-// equal numbers enlarge what their operands carry. Or when disturbing what its nodes give one another does (rounding_within.h). What is not finite on one side only is never explained. Integers must be
-// equal, but for one unit behind a quantising node, and for as many elements as the disturbance changes (ArgMax of nearly equal
-// numbers).
+// equal numbers enlarge what their operands carry. Or when disturbing what its nodes give one another does (rounding_within.h).
+// What is not finite on one side only is never explained. Integers must be equal, but for one unit behind a quantising node, and
+// for as many elements as the disturbance changes (ArgMax of nearly equal numbers).
 #pragma once
 #include "engine/graph/graph.h"
 #include "validate/compare/difference.h"
