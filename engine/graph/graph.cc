@@ -140,12 +140,12 @@ void Graph::replace_uses(Value* from, Value* to) {
 }
 
 void Graph::replace_absorbed(Value* from, Value* to) {
-  Origins::note_changed(*this, to);
+  Origins::forget(*this, to);
   replace_uses(from, to);
 }
 
 void Graph::erase_value(Value* value) {
-  Origins::note_erased(*this, value);
+  Origins::forget(*this, value);
   if (names_) names_->taken.erase(value->name_);
   values_.erase(value->position_);
 }
@@ -163,7 +163,7 @@ void Graph::erase(Node* node) {
 void Graph::erase_unused_constants() {
   std::erase_if(values_, [&](const auto& v) {
     const bool unused = v->is_constant() && v->users_.empty() && !is_output(v.get());
-    if (unused) Origins::note_erased(*this, v.get());
+    if (unused) Origins::forget(*this, v.get());
     if (unused && names_) names_->taken.erase(v->name_);
     return unused;
   });

@@ -26,9 +26,7 @@ void Origins::note_replaced(const Graph& graph, const Value* from, const Value* 
   if (const std::string* name = followed->of(from)) followed->names_[to] = std::string(*name);
 }
 
-void Origins::note_changed(const Graph& graph, const Value* value) { note_erased(graph, value); }
-
-void Origins::note_erased(const Graph& graph, const Value* value) {
+void Origins::forget(const Graph& graph, const Value* value) {
   if (followed && followed->graph_ == &graph) followed->names_.erase(value);
 }
 

@@ -29,8 +29,7 @@ class Origins {
 
   /// Called by Graph.
   static void note_replaced(const Graph& graph, const Value* from, const Value* to);
-  static void note_changed(const Graph& graph, const Value* value);
-  static void note_erased(const Graph& graph, const Value* value);
+  static void forget(const Graph& graph, const Value* value);
 
  private:
   const Graph* graph_;

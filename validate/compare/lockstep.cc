@@ -163,6 +163,12 @@ Result<Tensor> Lockstep::as_in_file(const std::string& name, const Tensor& tenso
   return convert(tensor, type, options_.tested);
 }
 
+Result<Tensor> Lockstep::value_of_reference(const Value& v, const SessionOptions& how) {
+  if (!reference_.has(v.name())) return Tensor();
+  SV_ASSIGN(Tensor value, reference_.value(v.name()));
+  return value.type() == v.type.dtype || is_handle(value.type()) ? std::move(value) : convert(value, v.type.dtype, how);
+}
+
 Status Lockstep::compare_output(size_t number, size_t output, Outcome& outcome) {
   const Step& step = tested_.steps()[number];
   ComparedValue row;
@@ -233,11 +239,7 @@ Result<bool> Lockstep::is_rounding_within(const std::vector<const Node*>& nodes,
   if (options_.rtol || options_.atol || !std::isfinite(difference.worst)) return false;
   SessionOptions plain = options_.tested;
   plain.optimize = false;
-  const ReadValue read = [&](const Value& v) -> Result<Tensor> {
-    if (!reference_.has(v.name())) return Tensor();
-    SV_ASSIGN(Tensor value, reference_.value(v.name()));
-    return value.type() == v.type.dtype || is_handle(value.type()) ? std::move(value) : convert(value, v.type.dtype, plain);
-  };
+  const ReadValue read = [&](const Value& v) { return value_of_reference(v, plain); };
   const Value& value = *in_file_.at(output);
   SV_ASSIGN(const std::optional<Tensor> unmoved, rounded_within(nodes, value, read, plain, std::nullopt));  // a fault of the file's is in both
   for (uint64_t seed = 0; unmoved && seed < kDisturbedRuns; ++seed) {
@@ -276,15 +278,10 @@ Result<bool> Lockstep::look_at_node(const Node& node, Values& made, Guilt& guilt
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Value* v = node.input(i);
     if (!v || v->is_constant()) continue;
-    if (reference_.has(v->name())) {
-      SV_ASSIGN(inputs[i], reference_.value(v->name()));
-      if (inputs[i].type() == v->type.dtype || is_handle(inputs[i].type())) continue;
-      SV_ASSIGN(inputs[i], convert(inputs[i], v->type.dtype, plain));
-    } else if (made.count(v)) {
-      inputs[i] = made.at(v);
-    } else {
-      return false;
-    }
+    SV_ASSIGN(inputs[i], value_of_reference(*v, plain));
+    if (inputs[i].defined()) continue;
+    if (!made.count(v)) return false;
+    inputs[i] = made.at(v);
   }
   Result<LoneNode> alone = LoneNode::create(node, inputs, plain);
   Result<std::vector<Tensor>> outputs = alone.ok() ? alone->run(inputs) : Result<std::vector<Tensor>>(Error(alone.error()));

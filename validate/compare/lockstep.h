@@ -31,6 +31,8 @@ class Lockstep {
   Result<std::optional<std::vector<Tensor>>> inputs_of_reference(const Step& step, const std::vector<Tensor>& own);
   /// A value in the type that it has in the file: what the engine keeps wider may be too large for that.
   Result<Tensor> as_in_file(const std::string& name, const Tensor& tensor) const;
+  /// A value of the file, in its type there; undefined: the reference has not got it.
+  Result<Tensor> value_of_reference(const Value& v, const SessionOptions& how);
   Status compare_output(size_t number, size_t output, Outcome& outcome);
   enum class Explanation : uint8_t { none, condition, random };
   /// Does the node give other results when run again? Or does disturbing the inputs move the output as far as its error goes?

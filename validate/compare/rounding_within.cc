@@ -37,13 +37,9 @@ Result<std::optional<Tensor>> rounded_within(const std::vector<const Node*>& nod
     SV_ASSIGN(LoneNode alone, LoneNode::create(*nodes[n], *inputs, options));
     SV_ASSIGN(const std::vector<Tensor> results, alone.run(*inputs));
     for (size_t i = 0; i < results.size(); ++i) {
-      if (!seed) {
-        made[nodes[n]->output(i)] = results[i];
-        continue;
-      }
       const DType type = results[i].type();
-      const double relative = precision_of({nodes[n]}, alone.reduction_length(), type, type).relative;
-      SV_ASSIGN(const std::vector<Tensor> changed, disturbed({results[i]}, relative, *seed * nodes.size() + n));
+      const double relative = seed ? precision_of({nodes[n]}, alone.reduction_length(), type, type).relative : 0;
+      SV_ASSIGN(const std::vector<Tensor> changed, disturbed({results[i]}, relative, seed.value_or(0) * nodes.size() + n));
       made[nodes[n]->output(i)] = changed[0];
     }
   }
