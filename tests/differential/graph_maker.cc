@@ -186,6 +186,11 @@ Value* GraphMaker::existing_real() {
   return existing([this](const Value& v) { return v.type.dtype == real_ && !(v.is_constant() && v.constant().dims().empty()); });
 }
 
+Value* GraphMaker::some_real() {
+  Value* v = existing_real();
+  return v ? v : real_of_rank(choose.below(4));
+}
+
 Value* GraphMaker::real_of_rank(size_t rank) {
   const auto fits = [&](const Value& v) { return v.type.dtype == real_ && dims(&v).size() == rank && !v.is_constant(); };
   Value* v = choose.chance(0.8) ? existing(fits) : nullptr;

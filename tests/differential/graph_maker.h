@@ -51,6 +51,8 @@ class GraphMaker {
   /// Any value there is that `fits`; null when there is none. Later ones are likelier, which makes graphs deep.
   Value* existing(const std::function<bool(const Value&)>& fits);
   Value* existing_real();
+  /// An existing real value, or a new one of rank 0 to 3.
+  Value* some_real();
   /// A real value of that rank, existing or new.
   Value* real_of_rank(size_t rank);
   Value* real_of(const Dims& dims);

@@ -61,10 +61,7 @@ void declare_less(Value* v, Choices& choose) {
 
 std::vector<Value*> some_reals(GraphMaker& m, int64_t least) {
   std::vector<Value*> values;
-  for (int64_t i = m.choose.between(least, 2); i > 0; --i) {
-    Value* v = m.existing_real();
-    values.push_back(v ? v : m.real_of_rank(m.choose.below(4)));
-  }
+  for (int64_t i = m.choose.between(least, 2); i > 0; --i) values.push_back(m.some_real());
   return values;
 }
 

@@ -18,13 +18,11 @@ Value* position(GraphMaker& m, int64_t first, int64_t last) {
 Value* item_for(GraphMaker& m, const Value* sequence) {
   const std::vector<Tensor>& items = m.tensor(sequence).items();
   if (!items.empty() && items[0].type() == m.real() && m.choose.chance(0.8)) return m.real_of(items[0].dims());
-  Value* x = m.existing_real();
-  return x ? x : m.real_of_rank(static_cast<size_t>(m.choose.between(0, 3)));
+  return m.some_real();
 }
 
 Value* constructed(GraphMaker& m) {
-  std::vector<Value*> items{m.existing_real()};
-  if (!items[0]) items[0] = m.real_of_rank(static_cast<size_t>(m.choose.between(0, 3)));
+  std::vector<Value*> items{m.some_real()};
   for (int64_t i = m.choose.between(0, 2); i > 0; --i) items.push_back(m.choose.chance(0.85) ? m.real_of(m.dims(items[0])) : m.existing_real());
   return m.container("SequenceConstruct", std::move(items));
 }
