@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/graph/bodies.h"
 #include "importers/io/names.h"
 #include "validate/compare/compare_tensors.h"
 #include "validate/compare/element.h"
@@ -19,6 +20,11 @@ constexpr double kFine = 2e-4;  // what precision explains of float32: 1e-5 and 
 /// Runs with disturbed numbers; what moves a value half as far as its error goes explains it.
 constexpr uint64_t kDisturbedRuns = 2;
 constexpr double kAsFar = 2;
+
+bool moves_as_far(const Difference& move, const Difference& difference, DType type) {
+  if (!move.mismatch.empty()) return false;
+  return is_float(type) ? kAsFar * move.worst >= difference.worst : move.over >= difference.over;
+}
 
 bool are_finite(const std::vector<Tensor>& tensors) {
   return std::ranges::all_of(tensors, [](const Tensor& t) {
@@ -226,16 +232,15 @@ Result<Lockstep::Explanation> Lockstep::explanation_of(const Node& node, const S
   for (uint64_t seed = 0; seed < kDisturbedRuns; ++seed) {
     SV_ASSIGN(const std::vector<Tensor> moved_inputs, disturbed(inputs, relative, seed));
     SV_ASSIGN(const Difference move, run(moved_inputs));
-    if (!move.mismatch.empty()) continue;
-    const bool as_far = is_float(got.type()) ? kAsFar * move.worst >= difference.worst : move.over >= difference.over;
-    if (as_far) return Explanation::condition;
+    if (moves_as_far(move, difference, got.type())) return Explanation::condition;
   }
   return Explanation::none;
 }
 
 Result<bool> Lockstep::is_rounding_within(const std::vector<const Node*>& nodes, const std::string& output, const Tensor& expected,
                                           const Difference& difference) {
-  if (nodes.size() < 2 || !is_float(expected.type()) || !difference.mismatch.empty()) return false;
+  const bool has_within = nodes.size() > 1 || std::ranges::any_of(nodes, [](const Node* node) { return has_body(*node); });
+  if (!has_within || !difference.mismatch.empty()) return false;
   if (options_.rtol || options_.atol || !std::isfinite(difference.worst)) return false;
   SessionOptions plain = options_.tested;
   plain.optimize = false;
@@ -245,7 +250,7 @@ Result<bool> Lockstep::is_rounding_within(const std::vector<const Node*>& nodes,
   for (uint64_t seed = 0; unmoved && seed < kDisturbedRuns; ++seed) {
     SV_ASSIGN(const std::optional<Tensor> moved, rounded_within(nodes, value, read, plain, seed));
     const Difference move = difference_of(*moved, *unmoved, {});
-    if (move.mismatch.empty() && kAsFar * move.worst >= difference.worst) return true;
+    if (moves_as_far(move, difference, expected.type())) return true;
   }
   return false;
 }

@@ -9,7 +9,16 @@
 namespace svengine::validate {
 namespace {
 
-double length_of_sums(const Node& node) {
+Type type_for(const Value& value, const Tensor& tensor) {
+  if (is_handle(tensor.type()))
+    return Type{tensor.type(), tensor.type() == DType::string ? Shape::of(tensor.dims()) : Shape::of({}), 0, value.type.element,
+                value.type.key};
+  return Type{tensor.type(), Shape::of(tensor.dims())};
+}
+
+}  // namespace
+
+double reduction_length(const Node& node) {
   const Value* out = node.output();
   const auto elements = [](const Value* v) {
     const std::optional<Dims> dims = v ? v->type.shape.concrete() : std::nullopt;
@@ -21,16 +30,7 @@ double length_of_sums(const Node& node) {
   return std::max({1.0, terms, elements(node.input(0)) / elements(out)});
 }
 
-Type type_for(const Value& value, const Tensor& tensor) {
-  if (is_handle(tensor.type()))
-    return Type{tensor.type(), tensor.type() == DType::string ? Shape::of(tensor.dims()) : Shape::of({}), 0, value.type.element,
-                value.type.key};
-  return Type{tensor.type(), Shape::of(tensor.dims())};
-}
-
-}  // namespace
-
-Result<LoneNode> LoneNode::create(const Node& node, const std::vector<Tensor>& inputs, const SessionOptions& options) {
+Result<LoneNode> LoneNode::create(const Node& node, Attributes attributes, const std::vector<Tensor>& inputs, const SessionOptions& options) {
   LoneNode out;
   Graph graph;
   std::unordered_map<const Value*, Value*> copies;  // a value that is two operands stays one
@@ -53,10 +53,10 @@ Result<LoneNode> LoneNode::create(const Node& node, const std::vector<Tensor>& i
   }
   std::vector<std::string> names;
   for (const Value* v : node.outputs()) names.push_back(v->name());
-  Node* copy = graph.add_node(node.op(), node.name(), std::move(slots), node.outputs().size(), node.attributes, nullptr, names);
+  Node* copy = graph.add_node(node.op(), node.name(), std::move(slots), node.outputs().size(), std::move(attributes), nullptr, names);
   SV_TRY(infer_types(*copy));
   for (Value* v : copy->outputs()) graph.add_output(v);
-  out.reduction_length_ = length_of_sums(*copy);
+  out.reduction_length_ = validate::reduction_length(*copy);
   SV_ASSIGN(out.session_, Session::create(std::move(graph), options));
   return out;
 }

@@ -82,11 +82,15 @@ Bound bound_for(const Precision& precision, DType expected, double largest) {
   return {0, precision.relative * largest};
 }
 
+bool is_disturbed(DType type) {
+  return type == DType::f32 || type == DType::f64 || type == DType::f16 || type == DType::bf16;
+}
+
 Result<std::vector<Tensor>> disturbed(const std::vector<Tensor>& inputs, double relative, uint64_t seed) {
   std::vector<Tensor> out = inputs;
   for (size_t i = 0; i < out.size(); ++i) {
     const DType type = out[i].type();
-    if (type != DType::f32 && type != DType::f64 && type != DType::f16 && type != DType::bf16) continue;
+    if (!is_disturbed(type)) continue;
     SV_ASSIGN(MutableTensor copy, out[i].aligned_copy());
     const RandomStream stream = RandomStream(seed).at(i);
     if (type == DType::f32) disturb_reals<float>(copy, stream, relative);

@@ -4,6 +4,7 @@
 
 #include "validate/compare/lone_node.h"
 #include "validate/compare/precision.h"
+#include "validate/compare/rounded_bodies.h"
 
 namespace svengine::validate {
 namespace {
@@ -32,14 +33,16 @@ Result<std::optional<Tensor>> rounded_within(const std::vector<const Node*>& nod
                                              const SessionOptions& options, std::optional<uint64_t> seed) {
   Values made;
   for (size_t n = 0; n < nodes.size(); ++n) {
+    const uint64_t own = seed.value_or(0) * nodes.size() + n;
     SV_ASSIGN(const auto inputs, inputs_of(*nodes[n], made, read));
     if (!inputs) return std::optional<Tensor>();
-    SV_ASSIGN(LoneNode alone, LoneNode::create(*nodes[n], *inputs, options));
+    Attributes attributes = seed ? with_rounded_bodies(*nodes[n], own) : nodes[n]->attributes;
+    SV_ASSIGN(LoneNode alone, LoneNode::create(*nodes[n], std::move(attributes), *inputs, options));
     SV_ASSIGN(const std::vector<Tensor> results, alone.run(*inputs));
     for (size_t i = 0; i < results.size(); ++i) {
       const DType type = results[i].type();
       const double relative = seed ? precision_of({nodes[n]}, alone.reduction_length(), type, type).relative : 0;
-      SV_ASSIGN(const std::vector<Tensor> changed, disturbed({results[i]}, relative, seed.value_or(0) * nodes.size() + n));
+      SV_ASSIGN(const std::vector<Tensor> changed, disturbed({results[i]}, relative, own));
       made[nodes[n]->output(i)] = changed[0];
     }
   }

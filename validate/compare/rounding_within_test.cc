@@ -22,7 +22,44 @@ constexpr const char* kNorm =
     "%variance: float32[2, 1] = ReduceMean(%square, %axis) {keepdims = 1}\n%sum: float32[2, 1] = Add(%variance, %epsilon)\n"
     "%root: float32[2, 1] = Sqrt(%sum)\n%n: float32[2, 2] = Div(%d, %root)\n%y: float32[2, 2] = Mul(%n, %gamma)\noutput %y\n";
 
+/// Trips of the logistic map, which doubles what rounding does nearly every time: x -> a x (1 - x), said in this way. Nothing real is an input that
+/// could be disturbed.
+Graph logistic_map(std::string_view nodes) {
+  return tests::must(parse_graph(fmt::format("graph \"map\"\ninput %n: int64[]\nconst %x: float32[4] = {{0.2, 0.31, 0.47, 0.83}}\n"
+                                             "%y: float32[4] = Loop(%n, -, %x) {{body = graph \"body\" {{\n  input %i: int64[]\n  input %on: bool[]\n"
+                                             "  input %x: float32[4]\n  const %a: float32[] = {{3.9}}\n  const %less: float32[] = {{3.8}}\n"
+                                             "  const %one: float32[] = {{1}}\n{}  output %on\n  output %next\n}}}}\noutput %y\n",
+                                             nodes),
+                                 all_ops()));
+}
+
+constexpr const char* kProduct =
+    "  %rest: float32[4] = Sub(%one, %x)\n  %ax: float32[4] = Mul(%a, %x)\n  %next: float32[4] = Mul(%ax, %rest)\n";
+constexpr const char* kDifference =
+    "  %ax: float32[4] = Mul(%a, %x)\n  %axx: float32[4] = Mul(%ax, %x)\n  %next: float32[4] = Sub(%ax, %axx)\n";
+constexpr const char* kWrong =
+    "  %ax: float32[4] = Mul(%less, %x)\n  %axx: float32[4] = Mul(%ax, %x)\n  %next: float32[4] = Sub(%ax, %axx)\n";
+
 }  // namespace
+
+TEST_CASE("a Loop is not guilty of what rounding in its trips grows to, and is of what its body does wrong") {
+  const Graph reference_graph = logistic_map(kProduct);
+  const std::vector<Tensor> inputs{Tensor::scalar<int64_t>(20)};
+  SessionOptions how;
+  REQUIRE(choose_kernels(how).ok());
+  how.topology = detect_topology(1);
+  const auto compared = [&](const Graph& graph) {
+    NodeByNode reference(reference_graph.clone(), inputs, how, nullptr);
+    const CompareReport report = tests::must(compare_with(graph, inputs, reference, {how, {}, {}}));
+    REQUIRE(report.values.size() == 1);
+    return report.values[0];
+  };
+  const ComparedValue other = compared(logistic_map(kDifference)), wrong = compared(logistic_map(kWrong));
+  CHECK_FALSE(other.local.passed());
+  CHECK(other.by_condition);
+  CHECK_FALSE(other.guilty);
+  CHECK(wrong.guilty);
+}
 
 TEST_CASE("a fused step is not guilty of what rounding between its nodes does to numbers that nearly cancel") {
   const Graph graph = tests::must(parse_graph(kNorm, all_ops()));
