@@ -8,6 +8,7 @@
 #include "engine/graph/capture_constants.h"
 #include "engine/ops/registry.h"
 #include "importers/onnx/export.h"
+#include "importers/onnx/export_body.h"
 #include "importers/onnx/export_node.h"
 #include "importers/onnx/import_test_util.h"
 
@@ -242,7 +243,7 @@ TEST_CASE("the type of an Optional without an input is read and written again") 
   REQUIRE(given.element);
   REQUIRE(given.element->dtype == DType::sequence);
   CHECK(given.element->element->dtype == DType::i32);
-  const auto written = svengine::onnx::export_node(optional, kNewestOpset);
+  const auto written = svengine::onnx::export_node(optional, kNewestOpset, svengine::onnx::NameScope(imported->graph));
   if (!written.ok()) FAIL(written.error().message());
   REQUIRE(written->attribute_size() == 1);
   CHECK(written->attribute(0).tp().sequence_type().elem_type().tensor_type().elem_type() == static_cast<int>(DType::i32));

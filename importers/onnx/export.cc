@@ -26,16 +26,35 @@ int64_t ir_of_opset(int opset) {
   return 6;
 }
 
+/// The outputs' names and types. A value that is listed again is a copy there, for no two outputs have one name.
+Status add_outputs(const Graph& graph, const onnx::NameScope& scope, GraphProto& out) {
+  std::unordered_set<std::string> listed;
+  for (const Value* v : graph.outputs()) {
+    ValueInfoProto& output = *out.add_output();
+    SV_TRY(onnx::export_value_info(*v, output));
+    for (int n = 1; listed.contains(output.name()) || (n > 1 && scope.has(output.name())); ++n) output.set_name(fmt::format("{}_{}", v->name(), n));
+    listed.insert(output.name());
+    if (output.name() == v->name()) continue;
+    NodeProto& copy = *out.add_node();
+    copy.set_op_type("Identity");
+    copy.set_name(output.name());
+    copy.add_input(v->name());
+    copy.add_output(output.name());
+  }
+  return {};
+}
+
 /// Everything but the initializers.
 Result<GraphProto> make_structure(const Graph& graph, int opset) {
   GraphProto out;
   out.set_name(graph.name.empty() ? "graph" : graph.name);
+  const onnx::NameScope scope(graph);
   for (const auto& node : graph.nodes()) {
-    SV_ASSIGN(*out.add_node(), onnx::export_node(*node, opset));
+    SV_ASSIGN(*out.add_node(), onnx::export_node(*node, opset, scope));
   }
-  onnx::make_node_names_unique(out);
   for (const Value* v : graph.inputs()) SV_TRY(onnx::export_value_info(*v, *out.add_input()));
-  for (const Value* v : graph.outputs()) SV_TRY(onnx::export_value_info(*v, *out.add_output()));
+  SV_TRY(add_outputs(graph, scope, out));
+  onnx::make_node_names_unique(out);
   return out;
 }
 

@@ -19,8 +19,15 @@ void note_read_names(const onnx_proto::GraphProto& graph, std::unordered_set<std
 
 namespace {
 
-/// Captured inputs get the names of what they are around the body, everything else names of its own.
-Status name_values(Graph& body, const Node& node, const std::string& prefix, size_t captured) {
+/// The body's name for a value: `wanted`, or that and a number.
+void rename_apart(Graph& body, Value* v, const std::string& wanted, const NameScope& around) {
+  body.rename(v, wanted);
+  for (int n = 1; around.has(v->name()); ++n) body.rename(v, fmt::format("{}_{}", wanted, n));
+}
+
+/// Captured inputs get the names of what they are around the body, everything else names of its own: those that it has, where they are
+/// called after node and body already.
+Status name_values(Graph& body, const Node& node, const std::string& prefix, size_t captured, const NameScope& around) {
   const std::vector<Value*> inputs = body.inputs();
   const size_t own = inputs.size() - captured;
   std::unordered_set<const Value*> given(inputs.begin() + static_cast<std::ptrdiff_t>(own), inputs.end());
@@ -28,25 +35,25 @@ Status name_values(Graph& body, const Node& node, const std::string& prefix, siz
   body.for_each_value([&](Value& v) {
     if (!given.count(&v)) inner.push_back(&v);
   });
-  for (Value* v : inner) body.rename(v, prefix + v->name());
+  for (Value* v : inner) rename_apart(body, v, v->name().starts_with(prefix) ? v->name() : prefix + v->name(), around);
   for (Value* v : inputs)
     if (given.count(v)) body.rename(v, prefix + "captured");
   std::unordered_map<const Value*, Value*> first;  // a value may be captured twice
   for (size_t i = 0; i < captured; ++i) {
-    const Value* around = node.input(node.inputs().size() - captured + i);
-    const auto [at, fresh] = first.emplace(around, inputs[own + i]);
+    const Value* outer = node.input(node.inputs().size() - captured + i);
+    const auto [at, fresh] = first.emplace(outer, inputs[own + i]);
     if (!fresh) {
       body.replace_uses(inputs[own + i], at->second);
       continue;
     }
-    body.rename(inputs[own + i], around->name());
-    if (inputs[own + i]->name() != around->name()) return error("captures '{}', a name that the body has too", around->name());
+    body.rename(inputs[own + i], outer->name());
+    if (inputs[own + i]->name() != outer->name()) return error("captures '{}', which is no name of the graphs around it", outer->name());
   }
   return {};
 }
 
 /// ONNX wants a node or initializer of the body behind each output.
-void give_outputs_nodes(Graph& body, const std::string& prefix) {
+void give_outputs_nodes(Graph& body, const std::string& prefix, const NameScope& around) {
   const OpDef& identity = *all_ops().find("", "Identity");
   std::unordered_set<const Value*> seen;
   for (size_t i = 0; i < body.outputs().size(); ++i) {
@@ -54,6 +61,7 @@ void give_outputs_nodes(Graph& body, const std::string& prefix) {
     if (seen.insert(output).second && !output->is_input()) continue;
     Node* copy = body.add_node(identity, prefix + "output", {output}, 1);
     copy->output()->type = output->type;
+    rename_apart(body, copy->output(), copy->output()->name(), around);
     body.set_output(i, copy->output());
   }
 }
@@ -119,17 +127,22 @@ Status export_value_info(const Value& value, onnx_proto::ValueInfoProto& out) {
   return {};
 }
 
-Result<onnx_proto::GraphProto> export_body(const Node& node, const std::string& name, const Graph& body, int opset) {
+NameScope::NameScope(const Graph& graph, const NameScope* around) : around_(around) {
+  graph.for_each_value([&](const Value& v) { own_.insert(v.name()); });
+}
+
+Result<onnx_proto::GraphProto> export_body(const Node& node, const std::string& name, const Graph& body, int opset, const NameScope& around) {
   const auto captured = static_cast<size_t>(node.attributes.get_int("captured"));
   if (captured > body.inputs().size() || captured > node.inputs().size()) return error("captures more values than there are inputs");
   Graph copy = body.clone();
   const std::string prefix = fmt::format("{}/{}/", node.name(), name);
-  SV_TRY(name_values(copy, node, prefix, captured));
-  give_outputs_nodes(copy, prefix);
+  SV_TRY(name_values(copy, node, prefix, captured, around));
+  give_outputs_nodes(copy, prefix, around);
+  const NameScope scope(copy, &around);
   onnx_proto::GraphProto out;
   out.set_name(copy.name.empty() ? name : copy.name);
   for (const auto& inner : copy.nodes()) {
-    SV_ASSIGN(*out.add_node(), export_node(*inner, opset));
+    SV_ASSIGN(*out.add_node(), export_node(*inner, opset, scope));
   }
   make_node_names_unique(out);
   for (size_t i = 0; i + captured < copy.inputs().size(); ++i) SV_TRY(export_value_info(*copy.inputs()[i], *out.add_input()));

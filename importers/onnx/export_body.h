@@ -17,8 +17,19 @@ void note_read_names(const onnx_proto::GraphProto& graph, std::unordered_set<std
 /// Nodes of one graph whose names are there already get a number behind them: ONNX Runtime refuses two of one name.
 void make_node_names_unique(onnx_proto::GraphProto& graph);
 
+/// The names of a graph's values, which it must outlive unchanged, and of those of the graphs around it: a body's own may be none of these.
+class NameScope {
+ public:
+  explicit NameScope(const Graph& graph, const NameScope* around = nullptr);
+  bool has(std::string_view name) const { return own_.contains(name) || (around_ && around_->has(name)); }
+
+ private:
+  std::unordered_set<std::string_view> own_;
+  const NameScope* around_;
+};
+
 /// Body `name` of a node whose values have the names they get in the file. The body's own values are called after node and body, so
 /// that they hide none of those around.
-Result<onnx_proto::GraphProto> export_body(const Node& node, const std::string& name, const Graph& body, int opset);
+Result<onnx_proto::GraphProto> export_body(const Node& node, const std::string& name, const Graph& body, int opset, const NameScope& around);
 
 }  // namespace svengine::onnx

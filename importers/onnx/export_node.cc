@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "engine/graph/bodies.h"
 #include "engine/graph/op_def.h"
 #include "engine/ops/tensor/resize_common.h"
 #include "importers/onnx/export_body.h"
@@ -209,11 +210,18 @@ bool says_nothing(const Attribute& value) {
   return (real && *real == 0) || (list && list->empty());
 }
 
+/// A younger attribute that changes nothing of what this node gives: dilations of 1, and what is done without axes where there are some.
+bool changes_nothing(const Node& node, const std::string& name, const Attribute& value) {
+  if (name == "noop_with_empty_axes") return node.input(1) && node.input(1)->is_constant() && node.input(1)->constant().count() > 0;
+  const auto* list = std::get_if<std::vector<int64_t>>(&value);
+  return list && name == "dilations" && std::all_of(list->begin(), list->end(), [](int64_t d) { return d == 1; });
+}
+
 /// False: leave it out.
 Result<bool> is_written(const Node& node, const std::string& name, const Attribute& value, int opset) {
   const int64_t* number = std::get_if<int64_t>(&value);
+  if (name == kCaptured && has_body(node)) return false;
   if (const std::string_view domain = node.op().domain; !domain.empty() && domain != kInternalDomain) return true;
-  if (name == "captured") return false;
   for (const auto& [op, own] : kOwnAttributes) {
     if (op != onnx_name(node) || own != name) continue;
     if (says_nothing(value)) return false;
@@ -230,7 +238,7 @@ Result<bool> is_written(const Node& node, const std::string& name, const Attribu
   }
   const auto young_one = [&](int since, int64_t default_value) -> Result<bool> {
     if (opset >= since) return true;
-    if (number && *number == default_value) return false;
+    if ((number && *number == default_value) || changes_nothing(node, name, value)) return false;
     return error("attribute '{}' needs opset {}, not {}", name, since, opset);
   };
   if (name == "noop_with_empty_axes") return young_one(axes_input_since(node), 0);  // came with the axes input
@@ -262,7 +270,7 @@ Status set_dft_axis(const Node& node, int opset, NodeProto& out) {
 
 Status add_inputs(const Node& node, int opset, NodeProto& out) {
   const bool axes_as_attribute = opset < axes_input_since(node);
-  const auto captured = static_cast<size_t>(node.attributes.get_int("captured"));  // names in the bodies, no inputs
+  const auto captured = static_cast<size_t>(node.attributes.get_int(kCaptured));  // names in the bodies, no inputs
   for (size_t i = 0; i + captured < node.inputs().size(); ++i) {
     const Value* value = node.input(i);
     if (i == 2 && has_dft_axis_attribute(node, opset)) continue;
@@ -281,7 +289,20 @@ Status add_inputs(const Node& node, int opset, NodeProto& out) {
   return {};
 }
 
-Result<NodeProto> convert(const Node& node, int opset) {
+/// Outputs of the bodies that the node has not: ONNX wants a name for each. A Loop's bodies give a condition, too.
+void add_unread_outputs(const Node& node, const NameScope& scope, NodeProto& out) {
+  size_t given = 0;
+  for (const auto& [name, value] : node.attributes)
+    if (const Subgraph* body = std::get_if<Subgraph>(&value)) given = std::max(given, (*body)->outputs().size());
+  if (onnx_name(node) == "Loop" && given > 0) --given;
+  for (size_t i = node.outputs().size(); i < given; ++i) {
+    std::string name;
+    for (size_t n = i; name.empty() || scope.has(name); ++n) name = fmt::format("{}.unread_{}", node.output()->name(), n);
+    out.add_output(name);
+  }
+}
+
+Result<NodeProto> convert(const Node& node, int opset, const NameScope& scope) {
   const std::string_view domain = node.op().domain;
   const StandIn* stands_in = domain == kInternalDomain ? stand_in_for(node.op().name, opset) : nullptr;
   if (domain == kInternalDomain && !stands_in) return error("is not an operator of ONNX, but of {}; export before optimising", domain);
@@ -301,6 +322,7 @@ Result<NodeProto> convert(const Node& node, int opset) {
     if (v->type.block) return error("output '{}' is in a blocked layout; export before optimising", v->name());
     out.add_output(v->name());
   }
+  if (node.output()) add_unread_outputs(node, scope, out);
   for (const auto& [name, value] : node.attributes) {
     SV_ASSIGN(const bool written, is_written(node, name, value, opset));
     if (!written) continue;
@@ -308,7 +330,7 @@ Result<NodeProto> convert(const Node& node, int opset) {
     attribute->set_name(name);
     if (const Subgraph* body = std::get_if<Subgraph>(&value)) {
       attribute->set_type(AttributeProto::GRAPH);
-      Result<onnx_proto::GraphProto> graph = export_body(node, name, **body, opset);
+      Result<onnx_proto::GraphProto> graph = export_body(node, name, **body, opset, scope);
       if (!graph.ok()) return std::move(graph).error().in(name);
       *attribute->mutable_g() = std::move(graph).value();
       continue;
@@ -367,8 +389,8 @@ std::string raw_data_head(const Tensor& tensor) {
   return raw_data_head((tensor.byte_size() + per_byte - 1) / per_byte);
 }
 
-Result<NodeProto> export_node(const Node& node, int opset) {
-  Result<NodeProto> out = convert(node, opset);
+Result<NodeProto> export_node(const Node& node, int opset, const NameScope& scope) {
+  Result<NodeProto> out = convert(node, opset, scope);
   if (!out.ok()) return std::move(out).error().in(describe(node));
   return out;
 }

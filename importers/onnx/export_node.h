@@ -8,8 +8,10 @@ namespace svengine::onnx {
 /// Before this opset too much was an attribute that is an input now.
 inline constexpr int kOldestExport = 13;
 
-/// The node as that opset has it; fails when it has no such form.
-Result<onnx_proto::NodeProto> export_node(const Node& node, int opset);
+class NameScope;
+
+/// The node as that opset has it; fails when it has no such form. `scope`: of the graph that it is in.
+Result<onnx_proto::NodeProto> export_node(const Node& node, int opset, const NameScope& scope);
 
 /// Everything of a TensorProto but the data: name, type, dimensions. Strings are in it too.
 onnx_proto::TensorProto export_tensor_header(const Tensor& tensor, const std::string& name);

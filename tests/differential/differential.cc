@@ -1,10 +1,10 @@
 // Random graphs, run in all the ways that must make no difference: check.h says which.
 //
-//   differential [--seed FIRST] [--count N] [--time SECONDS] [--kernels SET,SET,...] [--keep-going] [--damaged | --other-shapes]
+//   differential [--seed FIRST] [--count N] [--time SECONDS] [--kernels SET,SET,...] [--keep-going] [--damaged | --other-shapes | --converted]
 //
 // Graphs have consecutive seeds. What is found is printed with its seed, made small, in the graph's text form; then the exit code is 1.
-// `--seed S --count 1` repeats it. Without --keep-going the first finding ends the test. What --damaged and --other-shapes do say
-// damage.h and other_shapes.h.
+// `--seed S --count 1` repeats it. Without --keep-going the first finding ends the test. What --damaged, --other-shapes and --converted do say
+// damage.h, other_shapes.h and converted.h.
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -31,7 +31,7 @@ struct Arguments {
   fmt::print(
       stderr,
       "differential: {}\nusage: differential [--seed FIRST] [--count N] [--time SECONDS] [--kernels SET,SET] [--keep-going]\n"
-      "                    [--damaged | --other-shapes]\n",
+      "                    [--damaged | --other-shapes | --converted]\n",
       problem);
   std::exit(2);
 }
@@ -60,6 +60,8 @@ bool takes_no_value(Arguments& out, std::string_view option) {
     out.worker.check = Check::damaged;
   else if (option == "--other-shapes")
     out.worker.check = Check::other_shapes;
+  else if (option == "--converted")
+    out.worker.check = Check::converted;
   else
     return false;
   return true;

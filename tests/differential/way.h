@@ -20,5 +20,7 @@ struct Way {
 
 /// A session of a copy of the graph.
 Result<std::unique_ptr<Session>> session_for(const RandomGraph& random, const Way& way);
+/// The same of what another graph has become; `loose`: RandomGraph's.
+Result<std::unique_ptr<Session>> session_for(Graph graph, const Way& way, bool loose);
 
 }  // namespace svengine::differential

@@ -12,6 +12,7 @@
 #include <cstdlib>
 
 #include "engine/graph/text.h"
+#include "tests/differential/converted.h"
 #include "tests/differential/damage.h"
 #include "tests/differential/other_shapes.h"
 
@@ -109,6 +110,13 @@ std::string inputs_text(const RandomGraph& random) {
   return text;
 }
 
+std::string found_in(RandomGraph& random, const WorkerOptions& options, uint64_t seed, const Progress& progress) {
+  const CheckOptions how{options.kernels, seed};
+  if (options.check == Check::other_shapes) return check_other_shapes(random, how, progress);
+  if (options.check == Check::converted) return check_converted(random, how, progress);
+  return check(random, how, progress);
+}
+
 /// Checks one graph; false when it could not be made.
 bool check_seed(const WorkerOptions& options, uint64_t seed, const Part* part, bool with_text, Shared& shared) {
   std::string made;  // should making the graph end the child, what it had come to is all there is to print
@@ -125,8 +133,7 @@ bool check_seed(const WorkerOptions& options, uint64_t seed, const Part* part, b
   if (options.check == Check::damaged && !damage(random, seed, *options.kernels[0])) return true;
   if (with_text) put(shared.graph, print_graph(random.graph, {.most_elements = kMostPrinted}) + inputs_text(random));
   if (random.graph.outputs().empty()) return false;
-  const CheckOptions how{options.kernels, seed};
-  const std::string found = options.check == Check::other_shapes ? check_other_shapes(random, how, progress) : check(random, how, progress);
+  const std::string found = found_in(random, options, seed, progress);
   if (!found.empty()) {
     shared.failed = true;
     put(shared.text, found);

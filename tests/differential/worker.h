@@ -24,8 +24,8 @@ struct BatchResult {
   std::string text;       // findings, or how the child ended and what it was doing
 };
 
-/// What is done with a graph: check.h, damage.h, other_shapes.h.
-enum class Check { whole, damaged, other_shapes };
+/// What is done with a graph: check.h, damage.h, other_shapes.h, converted.h.
+enum class Check { whole, damaged, other_shapes, converted };
 
 struct WorkerOptions {
   std::vector<const kernels::KernelTable*> kernels;

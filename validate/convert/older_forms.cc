@@ -77,6 +77,12 @@ Status make_swish(ExpandContext& c) {
   return {};
 }
 
+Status make_swi_glu(ExpandContext& c) {
+  SV_TRY(make_swish(c));
+  c.set(0, c.op("Mul", {c.results()[0], c.input(1)}));
+  return {};
+}
+
 Status make_cast_like(ExpandContext& c) {
   c.set(0, c.cast(c.input(0), c.dtype(1)));
   return {};
@@ -270,6 +276,7 @@ constexpr OlderForm kOlderForms[] = {
     {"", "GroupNormalization", 21, make_group_norm}, {"", "RMSNormalization", 23, make_rms_norm},
     {"", "RotaryEmbedding", 23, make_rotary},
     {"", "Swish", 24, make_swish},                 {kInternalDomain, "Silu", 24, make_swish},
+    {"", "SwiGLU", 28, make_swi_glu},
 };
 
 bool is_output_of(const Graph& graph, const Node& node) {

@@ -1,4 +1,5 @@
 // Element types that operators take only in younger opsets.
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -47,6 +48,12 @@ class TypeWidener {
 
   bool takes(const SchemaValue& want, DType type) const { return schemas_.allows(want, name_of(type)); }
 
+  /// The type of what it holds is what others made of it, and must stay so.
+  static bool has_container(const Node& node) {
+    const auto holds = [](const Value* v) { return v && is_container(v->type.dtype); };
+    return std::ranges::any_of(node.inputs(), holds) || std::ranges::any_of(node.outputs(), holds);
+  }
+
   /// Parameters whose inputs are of a type that this form does not take, and what they become; nothing where there is no such type.
   std::optional<Chosen> choose(const Node& node, const Schema& schema) const {
     Chosen out;
@@ -72,7 +79,7 @@ class TypeWidener {
 
   Status widen(Node& node, Node* next) {
     const std::string_view name = node.op().name;
-    if (*node.op().domain || name == "Cast" || name == "CastLike") return {};
+    if (*node.op().domain || name == "Cast" || name == "CastLike" || has_body(node) || has_container(node)) return {};
     const Schema* schema = schemas_.find("", name, opset_);
     if (!schema) return {};
     const std::optional<Chosen> chosen = choose(node, *schema);

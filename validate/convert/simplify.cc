@@ -15,9 +15,15 @@ int64_t constant_bytes(const Graph& graph) {
   return out;
 }
 
+Status remove_and_fold(Graph& graph, const PassContext& context) {
+  SV_TRY(remove_identities(graph, context));
+  return fold_constants(graph, context);
+}
+
+Status decide_branches(Graph& graph, const PassContext& context) { return inline_branches_and(graph, context, remove_and_fold); }
+
 /// As in the pipeline, from which these are taken.
-constexpr Status (*kPasses[])(Graph&, const PassContext&) = {remove_identities, fold_constants, inline_branches, common_subexpressions,
-                                                             remove_dead_nodes};
+constexpr Status (*kPasses[])(Graph&, const PassContext&) = {remove_and_fold, decide_branches, common_subexpressions, remove_dead_nodes};
 
 }  // namespace
 

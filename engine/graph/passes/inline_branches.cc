@@ -113,19 +113,19 @@ Status make_choice(Graph& graph, Node* node, const PassContext& context) {
   return {};
 }
 
-Status make_choices(Graph& graph, const PassContext& context) {
+/// Whether any were made.
+Result<bool> make_choices(Graph& graph, const PassContext& context) {
   bool any = false;
   for (Node* node : graph.snapshot()) {
     if (!only_chooses(*node)) continue;
     SV_TRY(make_choice(graph, node, context));
     any = true;
   }
-  return any ? widen_types(graph, context) : Status{};
+  return any;
 }
 
 /// The passes before this one have not seen what was in a branch.
 Status repeat_earlier_passes(Graph& graph, const PassContext& context) {
-  SV_TRY(infer_all(graph));
   for (const Pass& pass : pipeline()) {
     if (pass.run == inline_branches) break;
     SV_TRY(pass.run(graph, context));
@@ -135,18 +135,23 @@ Status repeat_earlier_passes(Graph& graph, const PassContext& context) {
 
 }  // namespace
 
-Status inline_branches(Graph& graph, const PassContext& context) {
+Status inline_branches_and(Graph& graph, const PassContext& context, Status (*repeat)(Graph&, const PassContext&)) {
   for (;;) {  // a branch may hold another If, which folding decides; every round takes one away
     std::vector<Node*> decided;
     for (const auto& node : graph.nodes())
       if (decided_branch(*node)) decided.push_back(node.get());
-    if (decided.empty()) return make_choices(graph, context);
+    if (decided.empty()) break;
     for (Node* node : decided) {
       const Subgraph* branch = decided_branch(*node);  // what it captures may have been the output of one before, and wait for inference
       if (branch) SV_TRY(inline_branch(graph, node, Subgraph(*branch), context));
     }
-    SV_TRY(repeat_earlier_passes(graph, context));
+    SV_TRY(infer_all(graph));
+    SV_TRY(repeat(graph, context));
   }
+  SV_ASSIGN(const bool any, make_choices(graph, context));
+  return any ? repeat(graph, context) : Status{};
 }
+
+Status inline_branches(Graph& graph, const PassContext& context) { return inline_branches_and(graph, context, repeat_earlier_passes); }
 
 }  // namespace svengine

@@ -56,6 +56,8 @@ Status round_every_node(Graph& graph, const PassContext& context);  // widen_typ
 Status fold_constants(Graph& graph, const PassContext& context);
 Status remove_dead_nodes(Graph& graph, const PassContext& context);
 Status inline_branches(Graph& graph, const PassContext& context);
+/// The same, with `repeat` where the graph has nodes of branches that other passes have not seen; their types are inferred.
+Status inline_branches_and(Graph& graph, const PassContext& context, Status (*repeat)(Graph&, const PassContext&));
 Status optimise_bodies(Graph& graph, const PassContext& context);
 Status fold_shape_inputs(Graph& graph, const PassContext& context);
 Status move_transposes(Graph& graph, const PassContext& context);

@@ -1,0 +1,168 @@
+#include "tests/differential/converted.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "engine/graph/bodies.h"
+#include "engine/ops/registry.h"
+#include "importers/onnx/export.h"
+#include "importers/onnx/import.h"
+#include "importers/onnx/old_forms.h"
+#include "importers/onnx/write_model.h"
+#include "tests/differential/compare.h"
+#include "tests/differential/way.h"
+#include "validate/check/check.h"
+#include "validate/convert/change_type.h"
+#include "validate/convert/older_forms.h"
+#include "validate/convert/simplify.h"
+
+namespace svengine::differential {
+namespace {
+
+/// The oldest that nodes in canonical form are written in.
+constexpr int kOldest = 13;
+
+/// A file in memory where that is possible, removed at the end: a sync of a busy disk takes longer than most graphs.
+class ScratchFile {
+ public:
+  ScratchFile() {
+    const std::filesystem::path memory = "/dev/shm";
+    std::error_code none;
+    const bool has_memory = access(memory.c_str(), W_OK) == 0;
+    path_ = (has_memory ? memory : std::filesystem::temp_directory_path(none)) / fmt::format("svengine_converted_{}.onnx", getpid());
+  }
+  ~ScratchFile() { unlink(path_.c_str()); }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// What a graph of the engine may have and an ONNX model may not, or has not any more.
+constexpr std::string_view kExpected[] = {
+    "type-missing",         // an output of unknown rank
+    "type-constraint",      // bfloat16 in sequences
+    "operator-deprecated",  // trees as before ai.onnx.ml 5
+    "operator-unknown",     // ONNX Runtime's, in ONNX's domain
+};
+
+/// Errors but these, one after the other.
+std::string faults(const validate::CheckReport& report) {
+  std::string out;
+  for (const validate::Finding& finding : report.findings.list())
+    if (finding.rule->level == validate::Level::error && std::ranges::find(kExpected, finding.rule->name) == std::end(kExpected))
+      out += fmt::format("{}: {} ({}); ", finding.where, finding.message, finding.rule->name);
+  return out;
+}
+
+/// Whether the newest opset has all operators and attributes of the graph and its bodies.
+bool is_onnx(const Graph& graph) {
+  return std::ranges::all_of(graph.nodes(), [](const auto& node) {
+    const OpDef& op = node->op();
+    const std::vector<Body> bodies = bodies_of(*node);
+    return op.domain != std::string_view(kInternalDomain) && (*op.domain || op.until >= kNewestOpset) && node->attributes.get_float("label_smoothing") == 0 &&
+           std::ranges::all_of(bodies, [](const Body& body) { return is_onnx(body.graph); });
+  });
+}
+
+class Converter {
+ public:
+  Converter(const RandomGraph& random, const CheckOptions& options, const Progress& progress)
+      : random_(random), options_(options), progress_(progress), choose_(options.seed), kernels_(choose_.of(options.kernels)) {}
+
+  std::string run() {
+    write("written", random_.graph.clone(), kNewestOpset);
+    const int opset = static_cast<int>(choose_.between(kOldest, kNewestOpset - 1));
+    write(fmt::format("opset {}", opset), random_.graph.clone(), opset);
+    Graph simple = random_.graph.clone();
+    const Result<validate::SimplifyReport> simplified = validate::simplify(simple, pass_context(*kernels_));
+    if (simplified.ok()) write("simplified", std::move(simple), kNewestOpset);
+    else problems_ += fmt::format("simplified: {}\n", simplified.error().message());
+    if (choose_.chance(0.5)) in_double();
+    return differences_.empty() ? problems_ : problems_ + unexplained(random_.graph, random_.values, differences_, *options_.kernels[0], random_.loose);
+  }
+
+ private:
+  /// Not where an infinity or NaN is, which double need not come to.
+  void in_double() {
+    if (random_.special) return;
+    Graph graph = random_.graph.clone();
+    const Result<validate::ChangedTypes> changed = validate::change_type(graph, {.to = DType::f64}, pass_context(*kernels_));
+    if (!changed.ok()) problems_ += fmt::format("double: {}\n", changed.error().message());
+    else if (changed->late.empty()) write("double", std::move(graph), kNewestOpset);
+  }
+
+  void write(const std::string& how, Graph graph, int opset) {
+    progress_(how);
+    const Status status = write_at(how, std::move(graph), opset);
+    if (!status.ok()) problems_ += fmt::format("{}: {}\n", how, status.error().message());
+  }
+
+  Status write_at(const std::string& how, Graph graph, int opset) {
+    const PassContext context = pass_context(*kernels_);
+    SV_TRY(onnx::replace_old_forms(graph, context.ops));
+    if (opset < kNewestOpset) {
+      SV_TRY(validate::make_older(graph, opset, context));
+      SV_TRY(validate::widen_young_types(graph, opset, context.ops));
+    }
+    const Result<onnx::OnnxFile> file = export_model(graph, {.opset = opset});
+    if (!file.ok()) return opset == kNewestOpset && is_onnx(graph) ? Status(file.error()) : Status();
+    const ScratchFile written;
+    SV_TRY(onnx::write_model(*file, written.path()));
+    SV_ASSIGN(const validate::CheckReport report, validate::check_model(written.path()));
+    if (const std::string found = faults(report); !found.empty()) problems_ += fmt::format("{}: {}\n", how, found);
+    SV_ASSIGN(Model model, import_onnx(written.path()));
+    for (const std::string& warning : model.warnings) problems_ += fmt::format("{}: import: {}\n", how, warning);
+    for (size_t i = 0; i < random_.graph.outputs().size(); ++i)
+      if (is_first_of_outputs(i) && model.graph.outputs()[i]->name() != random_.graph.outputs()[i]->name())
+        problems_ += fmt::format("{}: output %{} is called %{}\n", how, random_.graph.outputs()[i]->name(), model.graph.outputs()[i]->name());
+    return compare(how, std::move(model.graph));
+  }
+
+  bool is_first_of_outputs(size_t i) const {
+    const std::vector<Value*>& outputs = random_.graph.outputs();
+    return std::find(outputs.begin(), outputs.end(), outputs[i]) == outputs.begin() + static_cast<std::ptrdiff_t>(i);
+  }
+
+  Status compare(const std::string& how, Graph graph) {
+    std::vector<DType> types;
+    for (const Value* v : graph.inputs()) types.push_back(v->type.dtype);
+    SV_ASSIGN(const std::unique_ptr<Session> session, session_for(std::move(graph), {kernels_, choose_.chance(0.5)}, random_.loose));
+    std::vector<Tensor> inputs = random_.inputs;
+    for (size_t i = 0; i < inputs.size(); ++i) SV_TRY(cast_to(inputs[i], types[i]));
+    SV_ASSIGN(std::vector<Tensor> got, session->run(inputs));
+    if (got.size() != random_.graph.outputs().size()) return error("{} outputs instead of {}", got.size(), random_.graph.outputs().size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      const Value* v = random_.graph.outputs()[i];
+      SV_TRY(cast_to(got[i], v->type.dtype));
+      if (!agrees(*v, got[i], random_.values.at(v))) differences_.push_back({v, got[i], fmt::format("{}, {}", how, kernels_->name)});
+    }
+    return {};
+  }
+
+  Status cast_to(Tensor& tensor, DType type) const {
+    if (tensor.type() == type || !is_float(tensor.type()) || !is_float(type)) return {};
+    SV_ASSIGN(tensor, validate::cast(tensor, type, pass_context(*kernels_)));
+    return {};
+  }
+
+  const RandomGraph& random_;
+  const CheckOptions& options_;
+  const Progress& progress_;
+  Choices choose_;
+  const kernels::KernelTable* kernels_;
+  std::string problems_;
+  std::vector<Difference> differences_;
+};
+
+}  // namespace
+
+std::string check_converted(const RandomGraph& random, const CheckOptions& options, const Progress& progress) {
+  return Converter(random, options, progress).run();
+}
+
+}  // namespace svengine::differential
