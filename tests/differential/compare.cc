@@ -108,6 +108,14 @@ std::string remaining(const std::vector<Difference>& differences, const std::vec
 
 }  // namespace
 
+bool are_finite(const Values& values) {
+  return std::all_of(values.begin(), values.end(), [](const auto& value) {
+    if (!is_float(value.second.type())) return true;
+    const std::vector<double> numbers = tests::to_doubles(value.second);
+    return std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
+  });
+}
+
 bool same_bits(const Tensor& a, const Tensor& b) {
   if (a.type() != b.type() || a.dims() != b.dims()) return false;
   if (a.byte_size() == 0 || std::memcmp(a.raw(), b.raw(), a.byte_size()) == 0) return true;

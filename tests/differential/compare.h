@@ -21,6 +21,9 @@ bool agrees(const Value& value, const Tensor& got, const Tensor& wanted);
 std::string unexplained(const Graph& graph, const Values& wanted, const std::vector<Difference>& differences,
                         const kernels::KernelTable& kernels, bool loose);
 
+/// Whether no real value holds an infinity or NaN, which may depend on the kernel (disturb.cc).
+bool are_finite(const Values& values);
+
 /// Same type, shape and bytes, but for the sign and payload of NaN, which IEEE 754 leaves to the order of operands.
 bool same_bits(const Tensor& a, const Tensor& b);
 

@@ -89,11 +89,13 @@ class Converter {
  private:
   /// Not where an infinity or NaN is, which double need not come to.
   void in_double() {
-    if (random_.special) return;
+    if (random_.special || !are_finite(random_.values)) return;
     Graph graph = random_.graph.clone();
     const Result<validate::ChangedTypes> changed = validate::change_type(graph, {.to = DType::f64}, pass_context(*kernels_));
     if (!changed.ok()) problems_ += fmt::format("double: {}\n", changed.error().message());
-    else if (changed->late.empty()) write("double", std::move(graph), kNewestOpset);
+    if (!changed.ok() || !changed->late.empty()) return;
+    in_double_ = true;
+    write("double", std::move(graph), kNewestOpset);
   }
 
   void write(const std::string& how, Graph graph, int opset) {
@@ -117,15 +119,18 @@ class Converter {
     if (const std::string found = faults(report); !found.empty()) problems_ += fmt::format("{}: {}\n", how, found);
     SV_ASSIGN(Model model, import_onnx(written.path()));
     for (const std::string& warning : model.warnings) problems_ += fmt::format("{}: import: {}\n", how, warning);
-    for (size_t i = 0; i < random_.graph.outputs().size(); ++i)
-      if (is_first_of_outputs(i) && model.graph.outputs()[i]->name() != random_.graph.outputs()[i]->name())
-        problems_ += fmt::format("{}: output %{} is called %{}\n", how, random_.graph.outputs()[i]->name(), model.graph.outputs()[i]->name());
+    check_names(how, model.graph);
     return compare(how, std::move(model.graph));
   }
 
-  bool is_first_of_outputs(size_t i) const {
+  /// Outputs keep their names; a value that is listed again has another one there.
+  void check_names(const std::string& how, const Graph& graph) {
     const std::vector<Value*>& outputs = random_.graph.outputs();
-    return std::find(outputs.begin(), outputs.end(), outputs[i]) == outputs.begin() + static_cast<std::ptrdiff_t>(i);
+    for (size_t i = 0; i < outputs.size() && i < graph.outputs().size(); ++i) {
+      const bool again = std::find(outputs.begin(), outputs.end(), outputs[i]) < outputs.begin() + static_cast<std::ptrdiff_t>(i);
+      const std::string& name = graph.outputs()[i]->name();
+      if (!again && name != outputs[i]->name()) problems_ += fmt::format("{}: output %{} is called %{}\n", how, outputs[i]->name(), name);
+    }
   }
 
   Status compare(const std::string& how, Graph graph) {
@@ -138,7 +143,8 @@ class Converter {
     if (got.size() != random_.graph.outputs().size()) return error("{} outputs instead of {}", got.size(), random_.graph.outputs().size());
     for (size_t i = 0; i < got.size(); ++i) {
       const Value* v = random_.graph.outputs()[i];
-      SV_TRY(cast_to(got[i], v->type.dtype));
+      if (in_double_) SV_TRY(cast_to(got[i], v->type.dtype));
+      if (in_double_ && got[i].dims() != random_.values.at(v).dims()) continue;  // numbers that are equal in float32 made a shape
       if (!agrees(*v, got[i], random_.values.at(v))) differences_.push_back({v, got[i], fmt::format("{}, {}", how, kernels_->name)});
     }
     return {};
@@ -155,6 +161,7 @@ class Converter {
   const Progress& progress_;
   Choices choose_;
   const kernels::KernelTable* kernels_;
+  bool in_double_ = false;
   std::string problems_;
   std::vector<Difference> differences_;
 };

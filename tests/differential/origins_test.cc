@@ -1,12 +1,10 @@
 // Passes of all kinds on random graphs: what each step of the optimised graph gives has to be the value of the file that it is
 // said to stand for (graph/origins.h), or `svengine compare` would find faults that are none.
 #include <catch2/catch.hpp>
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
 
+#include "tests/differential/compare.h"
 #include "tests/differential/graph_maker.h"
-#include "tests/support/compare.h"
 #include "validate/compare/compare_models.h"
 
 namespace origins_test {
@@ -14,18 +12,9 @@ using namespace svengine;
 
 namespace {
 
-/// What an infinity becomes may depend on the kernel (tests/differential/disturb.cc).
-bool is_special(const differential::RandomGraph& random) {
-  return random.special || std::any_of(random.values.begin(), random.values.end(), [](const auto& value) {
-           if (!is_float(value.second.type())) return false;
-           const std::vector<double> numbers = tests::to_doubles(value.second);
-           return !std::all_of(numbers.begin(), numbers.end(), [](double x) { return std::isfinite(x); });
-         });
-}
-
 void check_graph(uint64_t seed, const SessionOptions& how, size_t& values, size_t& fused) {
   Result<differential::RandomGraph> random = differential::random_graph(seed, *how.kernels, [](const std::string&) {});
-  if (!random.ok() || is_special(*random)) return;
+  if (!random.ok() || random->special || !differential::are_finite(random->values)) return;
   INFO("seed " << seed);
   validate::NodeByNode reference(random->graph.clone(), random->inputs, how, nullptr);
   const Result<validate::CompareReport> report = validate::compare_with(random->graph, random->inputs, reference, {how, {}, {}});

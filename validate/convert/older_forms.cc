@@ -117,14 +117,14 @@ Status make_group_norm(ExpandContext& c) {
   if (!c.shape(0).has_rank() || c.shape(0).rank() < 2) return {};
   const DType type = norm_type(c);
   const int64_t groups = c.attributes().get_int("num_groups");
-  Value* x = c.op("Reshape", {c.cast(c.input(0), type), c.ints({0, groups, -1})});
+  Value* x = c.reshape(c.cast(c.input(0), type), {0, groups, -1});
   Value* axes = c.ints({2});
   Value* centred = c.op("Sub", {x, c.op("ReduceMean", {x, axes})});
   Value* normal = c.op("Mul", {centred, inverse_deviation(c, centred, axes, type)});
-  Value* y = c.cast(c.op("Reshape", {normal, c.op("Shape", {c.input(0)})}), c.dtype(0));
+  Value* y = c.cast(c.reshape_like(normal, c.input(0)), c.dtype(0));
   std::vector<int64_t> per_channel(static_cast<size_t>(c.shape(0).rank() - 1), 1);
   per_channel[0] = -1;
-  const auto of_channels = [&](Value* v) { return c.op("Reshape", {v, c.ints(per_channel)}); };
+  const auto of_channels = [&](Value* v) { return c.reshape(v, per_channel); };
   c.set(0, c.op("Add", {c.op("Mul", {y, of_channels(c.input(1))}), of_channels(c.input(2))}));
   return {};
 }
@@ -136,7 +136,7 @@ Status make_rotary(ExpandContext& c) {
   if (!half || !shape.has_rank()) return {};
   const bool flat = shape.rank() == 3, interleaved = c.attributes().get_int("interleaved", 0) != 0;
   constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
-  Value* x = flat ? c.op("Reshape", {c.input(0), c.ints({0, 0, c.attributes().get_int("num_heads"), -1})})
+  Value* x = flat ? c.reshape(c.input(0), {0, 0, c.attributes().get_int("num_heads"), -1})
                   : c.transpose(c.input(0), {0, 2, 1, 3});
   const auto angles = [&](size_t i) {
     Value* rows = c.has_input(3) ? c.op("Gather", {c.input(i), c.input(3)}) : c.input(i);
@@ -149,10 +149,10 @@ Status make_rotary(ExpandContext& c) {
   Value *cosine = angles(1), *sine = angles(2), *a = of_pairs(0), *b = of_pairs(1);
   Value* first = c.op("Sub", {c.op("Mul", {cosine, a}), c.op("Mul", {sine, b})});
   Value* second = c.op("Add", {c.op("Mul", {sine, a}), c.op("Mul", {cosine, b})});
-  Value* turned = interleaved ? c.op("Reshape", {c.concat({c.unsqueeze(first, {4}), c.unsqueeze(second, {4})}, 4), c.ints({0, 0, 0, -1})})
+  Value* turned = interleaved ? c.reshape(c.concat({c.unsqueeze(first, {4}), c.unsqueeze(second, {4})}, 4), {0, 0, 0, -1})
                               : c.concat({first, second}, 3);
   Value* y = c.concat({turned, c.slice(x, 3, 2 * *half, kEnd)}, 3);
-  c.set(0, flat ? c.op("Reshape", {y, c.op("Shape", {c.input(0)})}) : c.transpose(y, {0, 2, 1, 3}));
+  c.set(0, flat ? c.reshape_like(y, c.input(0)) : c.transpose(y, {0, 2, 1, 3}));
   return {};
 }
 
