@@ -126,6 +126,8 @@ struct OpTraits {
   bool (*moves_elements)(const Node&) = nullptr;
   /// Output 0 may overwrite input 0 of the same type: the last thing done, element by element.
   bool may_overwrite = false;
+  /// Other inputs are read until the last element is written, so none may lie in the memory that is overwritten.
+  bool reads_others_late = false;
   /// The inputs as they are stored, one after the other, are output 0, so their producers may write it. Lowering leaves out what
   /// is in its place already. All types are concrete.
   bool (*aliases_concat)(const Node&) = nullptr;

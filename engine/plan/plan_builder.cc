@@ -196,7 +196,7 @@ bool PlanBuilder::try_overwrite(const Node& node) {
     if (!(v->type == in->type)) return false;  // read in another order than it is overwritten
     ++uses_here;
   }
-  if (slot_readers_[source.base] != uses_here) return false;
+  if (slot_readers_[source.base] != uses_here || (node.op().traits.reads_others_late && uses_here > 1)) return false;
   buffers_[out] = source;
   return true;
 }

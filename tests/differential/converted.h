@@ -2,8 +2,9 @@
 //
 //   the graph ──┬───────────────────────────┬── export at the newest opset, or an older one ── check ── import ── session: the same outputs
 //               ├── simplified              │
-//               └── float32 become double ──┘
+//               └── float32 become another ─┘
 //
+// In float16 and bfloat16 it has to run; in double it gives the same.
 // What the file says of itself must be valid, and declare no shape that does not follow from its nodes. A graph may be refused for what it has:
 // operators that only the engine has, or an opset has not.
 #pragma once

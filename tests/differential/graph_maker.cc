@@ -219,7 +219,16 @@ Value* GraphMaker::container(std::string_view name, std::vector<Value*> inputs, 
   return made ? made->output() : nullptr;
 }
 
+void GraphMaker::share_operands(std::vector<Value*>& inputs) {
+  if (inputs.size() < 2 || !choose.chance(0.04)) return;
+  const size_t a = choose.below(inputs.size()), b = choose.below(inputs.size());
+  const bool alike = inputs[a] && inputs[b] && !is_container(inputs[a]->type.dtype) && inputs[a]->type.dtype == inputs[b]->type.dtype &&
+                     dims(inputs[a]) == dims(inputs[b]);
+  if (alike) inputs[b] = inputs[a];
+}
+
 Node* GraphMaker::add_node(const OpDef& op, std::vector<Value*> inputs, Attributes attributes, size_t outputs, bool containers) {
+  share_operands(inputs);
   for (size_t i = 0; i < inputs.size() && i < static_cast<size_t>(op.inputs.min); ++i)
     if (!inputs[i]) return nullptr;
   std::vector<Tensor> tensors;

@@ -91,6 +91,8 @@ class GraphMaker {
 
  private:
   Value* adopt(Value* v, Tensor t);
+  /// Now and then two operands that are alike are one value.
+  void share_operands(std::vector<Value*>& inputs);
   Node* add_node(const OpDef& op, std::vector<Value*> inputs, Attributes attributes, size_t outputs, bool containers);
   Status choose_outputs();
   void make_symbolic();

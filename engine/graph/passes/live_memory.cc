@@ -28,8 +28,13 @@ int LiveMemory::shared_with(const Node& node, int position) const {
   if (storage < 0 || node.op().traits.is_view) return storage;
   if (!node.op().traits.may_overwrite || results_.count(out)) return -1;
   if (in->type.block != out->type.block || stored_bytes(in->type) != stored_bytes(out->type)) return -1;
-  for (const Value* v : node.inputs())
-    if (v && storage_of(v) == storage && !(v->type == in->type)) return -1;
+  size_t uses_here = 0;
+  for (const Value* v : node.inputs()) {
+    if (!v || storage_of(v) != storage) continue;
+    if (!(v->type == in->type)) return -1;
+    ++uses_here;
+  }
+  if (node.op().traits.reads_others_late && uses_here > 1) return -1;
   for (const Value* v : storages_[static_cast<size_t>(storage)].values)
     if (last_use_.at(v) > position) return -1;
   return storage;

@@ -138,7 +138,7 @@ OpDef define_tensor_scatter() {
       .lower = lower_tensor_scatter,
       .kernel_types = kDenseTypes,
       .gradient = tensor_scatter_gradient,
-      .traits = {.may_overwrite = true},
+      .traits = {.may_overwrite = true, .reads_others_late = true},
       .samples = "(float32[2, 3, 5, 4], float32[2, 3, 2, 4], int64[2]{1, 3})"
                  R"((float32[2, 5, 3], float32[2, 3, 3], int64[2]{4, 2}) {mode = "circular", axis = 1})"
                  "(float32[2, 3, 5, 4], float32[2, 3, 2, 4])"

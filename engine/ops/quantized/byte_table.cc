@@ -42,7 +42,7 @@ OpDef define_byte_table() {
       .inputs = {2, 2},
       .infer = infer_byte_table,
       .lower = lower_byte_table,
-      .traits = {.may_overwrite = true, .transposed = transposed_byte_table},
+      .traits = {.may_overwrite = true, .reads_others_late = true, .transposed = transposed_byte_table},
       .samples = "(uint8[3, 5, 37] 0 to 256, uint8[256] 0 to 256)"
                  "(int8[70001] -128 to 128, uint8[1, 256] 0 to 256)"
                  "(uint8[129] 0 to 256, int8[256] -128 to 128)"

@@ -23,19 +23,11 @@ std::optional<ScatterOp> scatter_reduction(const Attributes& attributes) {
   return std::nullopt;
 }
 
-/// The output starts as a copy of the data, unless it is the data's memory. Updates that lie there too are moved away first.
-Buffer prepare(LowerContext& c) {
-  const size_t element = size_of(c.out_type().dtype);
-  const Dims data = c.in_dims(0), updates = c.in_dims(2);
+/// The output starts as a copy of the data, unless it is the data's memory.
+void copy_data(LowerContext& c) {
   const Buffer in = c.in(0), out = c.out();
-  Buffer from = c.in(2);
-  if (from.base == out.base && from.offset == out.offset) {
-    const Buffer away = c.temporary(element_count(updates) * static_cast<int64_t>(element));
-    emit_copies(c, "copy", element, {{from, away, flat_view(element_count(updates))}});
-    from = away;
-  }
-  if (in.base != out.base || in.offset != out.offset) emit_copies(c, "copy", element, {{in, out, flat_view(element_count(data))}});
-  return from;
+  if (in.base == out.base && in.offset == out.offset) return;
+  emit_copies(c, "copy", size_of(c.out_type().dtype), {{in, out, flat_view(element_count(c.in_dims(0)))}});
 }
 
 /// What both kernels' arguments have in common.
@@ -53,8 +45,9 @@ void emit_scatter(LowerContext& c, const char* name, const kernels::TaskKernel<A
   const bool is_unsigned = args.type == DType::u64, flips = is_unsigned && (args.op == ScatterOp::kMax || args.op == ScatterOp::kMin);
   if (is_unsigned) args.type = DType::i64;
   const int64_t count = element_count(c.in_dims(0));
-  const Buffer updates = flips ? wide::with_flipped_sign(c, c.in(2), element_count(c.in_dims(2))) : prepare(c);
+  const Buffer updates = flips ? wide::with_flipped_sign(c, c.in(2), element_count(c.in_dims(2))) : c.in(2);
   if (flips) wide::emit_sign_flip(c, c.in(0), c.out(), count);
+  else copy_data(c);
   emit_kernel(c, name, kernel, args, [updates, indices = c.in(1), out = c.out()](Args& a, const Run& run) {
     a.y = run.get<void>(out);
     a.indices = run.get<void>(indices);

@@ -59,7 +59,7 @@ OpDef define_scatter_elements() {
       .types = {{"T", kAllTypes, {0, 2}}, {"Tind", kIndexTypes, {1}}},
       .kernel_types_of = scatter_kernel_types,
       .gradient = scatter_elements_gradient,
-      .traits = {.may_overwrite = true},
+      .traits = {.may_overwrite = true, .reads_others_late = true},
       .samples = "(float32[3, 5], int64[2, 3]{1, 0, 2, 0, -1, 1}, float32[2, 3])"
                  R"((float32[1, 5], int64[1, 3]{1, 1, -1}, float32[1, 3]) {axis = 1, reduction = "add"})"
                  "(int64[6], int64[2]{5, 0}, int64[2])",

@@ -53,7 +53,7 @@ OpDef define_scatter_nd() {
       .types = {{"T", kAllTypes, {0, 2}}, {"indices", DTypeSet{DType::i64}, {1}}},
       .kernel_types_of = scatter_kernel_types,
       .gradient = scatter_nd_gradient,
-      .traits = {.may_overwrite = true},
+      .traits = {.may_overwrite = true, .reads_others_late = true},
       .samples = "(float32[4, 5], int64[2, 1]{3, -4}, float32[2, 5])"
                  R"((float32[4, 5], int64[3, 2]{0, 1, 3, 4, 0, 1}, float32[3]) {reduction = "add"})"
                  "(int64[6], int64[2, 1]{1, 5}, int64[2])",
