@@ -42,7 +42,7 @@ TEST_CASE("Unique of whole numbers, however many are different") {
   for (size_t count : {0, 1, 2, 255, 256, 257, 3000, 20000})
     for (uint64_t range : {uint64_t{1}, uint64_t{7}, uint64_t{300}, uint64_t{5000}, UINT64_MAX}) {
       std::vector<int64_t> x(count);
-      for (int64_t& v : x) v = static_cast<int64_t>(random() % range) - static_cast<int64_t>(range / 2);
+      for (int64_t& v : x) v = static_cast<int64_t>(random() % range - range / 2);  // modulo 2^64, as is meant
       check_unique(DType::i64, x);
       check_unique(DType::u64, std::vector<uint64_t>(x.begin(), x.end()));
       check_unique(DType::i32, std::vector<int32_t>(x.begin(), x.end()));
