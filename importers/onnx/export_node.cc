@@ -289,12 +289,11 @@ Status add_inputs(const Node& node, int opset, NodeProto& out) {
   return {};
 }
 
-/// Outputs of the bodies that the node has not: ONNX wants a name for each. A Loop's bodies give a condition, too.
+/// What the body of a Loop or Scan gives and the node has not: ONNX wants a name for each output, but a Loop's condition.
 void add_unread_outputs(const Node& node, const NameScope& scope, NodeProto& out) {
-  size_t given = 0;
-  for (const auto& [name, value] : node.attributes)
-    if (const Subgraph* body = std::get_if<Subgraph>(&value)) given = std::max(given, (*body)->outputs().size());
-  if (onnx_name(node) == "Loop" && given > 0) --given;
+  const Subgraph* body = onnx_name(node) == "Loop" || onnx_name(node) == "Scan" ? node.attributes.get<Subgraph>("body") : nullptr;
+  if (!body || !*body || !node.output()) return;
+  const size_t condition = onnx_name(node) == "Loop" ? 1 : 0, given = std::max((*body)->outputs().size(), condition) - condition;
   for (size_t i = node.outputs().size(); i < given; ++i) {
     std::string name;
     for (size_t n = i; name.empty() || scope.has(name); ++n) name = fmt::format("{}.unread_{}", node.output()->name(), n);
@@ -322,7 +321,7 @@ Result<NodeProto> convert(const Node& node, int opset, const NameScope& scope) {
     if (v->type.block) return error("output '{}' is in a blocked layout; export before optimising", v->name());
     out.add_output(v->name());
   }
-  if (node.output()) add_unread_outputs(node, scope, out);
+  add_unread_outputs(node, scope, out);
   for (const auto& [name, value] : node.attributes) {
     SV_ASSIGN(const bool written, is_written(node, name, value, opset));
     if (!written) continue;

@@ -101,6 +101,28 @@ output %y
   CHECK(result(read_again(graph), {Tensor::of<float>({2}, {1, -2})}) == std::vector<float>{4, -8});
 }
 
+TEST_CASE("of branches that give more than their If has, and not as much as one another, the If's outputs are written") {
+  const Graph graph = parsed(R"(graph "branches"
+input %on: bool[]
+input %x: float32[2]
+%y: float32[2] = If(%on, %x) {captured = 1, then_branch = graph "then" {
+  input %x: float32[2]
+  %s: float32[2] = Neg(%x)
+  output %s
+}, else_branch = graph "else" {
+  input %x: float32[2]
+  %s: float32[2] = Abs(%x)
+  %t: float32[2] = Exp(%x)
+  output %s
+  output %t
+}}
+output %y
+)");
+  const Graph again = read_again(graph);
+  CHECK(result(again, {Tensor::scalar(true), Tensor::of<float>({2}, {1, -2})}) == std::vector<float>{-1, 2});
+  CHECK(result(again, {Tensor::scalar(false), Tensor::of<float>({2}, {1, -2})}) == std::vector<float>{1, 2});
+}
+
 TEST_CASE("a value that is two outputs has two names") {
   const Graph again = read_again(parsed("graph \"twice\"\ninput %x: float32[2]\n%y: float32[2] = Neg(%x)\noutput %y\noutput %y\n"));
   REQUIRE(again.outputs().size() == 2);
