@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "engine/graph/passes/pass.h"
 #include "engine/ops/registry.h"
 #include "importers/onnx/export_node.h"
 
@@ -64,16 +65,6 @@ void give_outputs_nodes(Graph& body, const std::string& prefix, const NameScope&
     copy->output()->type = output->type;
     rename_apart(body, copy->output(), copy->output()->name(), around);
     body.set_output(i, copy->output());
-  }
-}
-
-/// Takes away the outputs from number `count` on, and the nodes that only they needed.
-void drop_outputs(Graph& body, size_t count) {
-  body.resize_outputs(count);
-  const std::vector<Node*> nodes = body.snapshot();
-  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-    const auto is_read = [&](const Value* v) { return !v->users().empty() || body.is_output(v); };
-    if (std::none_of((*node)->outputs().begin(), (*node)->outputs().end(), is_read)) body.erase(*node);
   }
 }
 
@@ -147,7 +138,10 @@ Result<onnx_proto::GraphProto> export_body(const Node& node, const std::string& 
   if (captured > body.inputs().size() || captured > node.inputs().size()) return error("captures more values than there are inputs");
   Graph copy = body.clone();
   // Branches give what the node has, and neither more than the other.
-  if (node.op().name == std::string_view("If") && copy.outputs().size() > node.outputs().size()) drop_outputs(copy, node.outputs().size());
+  if (node.op().name == std::string_view("If") && copy.outputs().size() > node.outputs().size()) {
+    copy.resize_outputs(node.outputs().size());
+    SV_TRY(remove_dead_nodes(copy, {.ops = all_ops()}));
+  }
   const std::string prefix = fmt::format("{}/{}/", node.name(), name);
   SV_TRY(name_values(copy, node, prefix, captured, around));
   give_outputs_nodes(copy, prefix, around);

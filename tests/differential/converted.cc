@@ -8,6 +8,7 @@
 #include "engine/graph/bodies.h"
 #include "engine/ops/registry.h"
 #include "importers/onnx/export.h"
+#include "importers/onnx/export_node.h"
 #include "importers/onnx/import.h"
 #include "importers/onnx/old_forms.h"
 #include "importers/onnx/write_model.h"
@@ -20,9 +21,6 @@
 
 namespace svengine::differential {
 namespace {
-
-/// The oldest that nodes in canonical form are written in.
-constexpr int kOldest = 13;
 
 /// A file in memory where that is possible, removed at the end: a sync of a busy disk takes longer than most graphs.
 class ScratchFile {
@@ -76,7 +74,7 @@ class Converter {
 
   std::string run() {
     write("written", random_.graph.clone(), kNewestOpset);
-    const int opset = static_cast<int>(choose_.between(kOldest, kNewestOpset - 1));
+    const int opset = static_cast<int>(choose_.between(onnx::kOldestExport, kNewestOpset - 1));
     write(fmt::format("opset {}", opset), random_.graph.clone(), opset);
     Graph simple = random_.graph.clone();
     const Result<validate::SimplifyReport> simplified = validate::simplify(simple, pass_context(*kernels_));

@@ -6,7 +6,6 @@
 #include "engine/ops/registry.h"
 #include "importers/onnx/export.h"
 #include "importers/onnx/import.h"
-#include "importers/onnx/write_model.h"
 #include "runtime/session.h"
 #include "tests/support/must.h"
 #include "tests/support/temporary_directory.h"
@@ -22,11 +21,11 @@ namespace {
 
 Graph parsed(const std::string& text) { return must(parse_graph(text, all_ops())); }
 
-/// Written in that opset and read again; `check` finds nothing wrong with it.
-Graph read_again(const Graph& graph, int opset = kNewestOpset) {
+/// Written and read again; `check` finds nothing wrong with it.
+Graph read_again(const Graph& graph) {
   const TemporaryDirectory folder(TemporaryDirectory::Place::memory);
   const std::string path = folder.path() + "/model.onnx";
-  const Status written = export_onnx(graph, {.opset = opset}, path);
+  const Status written = export_onnx(graph, {.opset = kNewestOpset}, path);
   if (!written.ok()) FAIL(written.error().message());
   for (const validate::Finding& finding : must(validate::check_model(path)).findings.list()) CHECK(finding.message == "");
   Model model = must(import_onnx(path));
