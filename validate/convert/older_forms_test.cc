@@ -95,7 +95,7 @@ SampleInput none() {
 }  // namespace
 
 TEST_CASE("functions become what they are made of") {
-  for (const char* name : {"Gelu", "HardSwish", "Mish", "Swish", "LayerNormalization", "RMSNormalization", "GroupNormalization", "CastLike",
+  for (const char* name : {"Gelu", "HardSwish", "Mish", "Swish", "LayerNormalization", "RMSNormalization", "GroupNormalization", "CastLike", "SwiGLU",
                            "Trilu", "Attention", "RotaryEmbedding"}) {
     const OpDef& op = operator_of(name);
     REQUIRE_FALSE(op.samples.empty());
@@ -114,6 +114,34 @@ TEST_CASE("younger attributes and inputs are said otherwise") {
   SampleInput scales;
   scales.value = Tensor::of<float>({1}, {2.5f});
   check_sample(operator_of("Resize"), {.inputs = {real({1, 2, 4, 6}), none(), scales}, .attributes = {{"axes", numbers({-1})}}}, false);
+}
+
+TEST_CASE("an image without elements keeps its shape") {
+  const Graph image = graph_of(operator_of("GroupNormalization"),
+                               {.inputs = {real({2, 6, 5, 0}), real({6}), real({6})}, .attributes = {{"num_groups", int64_t{3}}}});
+  Graph older = image.clone();
+  REQUIRE(validate::make_older(older, 20, pass_context(*one_thread().kernels)).ok());
+  CHECK(older.nodes().size() > 1);
+  const std::vector<Tensor> inputs{random_tensor({2, 6, 5, 0}, 1), random_tensor({6}, 2), random_tensor({6}, 3)};
+  CHECK(run(older, inputs)[0].dims() == Dims{2, 6, 5, 0});
+}
+
+TEST_CASE("younger attributes that change nothing are left out, others refused") {
+  const auto written = [](const char* op, const Sample& sample) {
+    const auto file = export_model(graph_of(operator_of(op), sample), {.opset = 13});
+    return file.ok() ? std::string() : file.error().message();
+  };
+  using Numbers = std::vector<int64_t>;
+  const auto pool = [&](int64_t dilation) {
+    return written("AveragePool", {.inputs = {real({1, 1, 6, 6})}, .attributes = {{"kernel_shape", Numbers{2, 2}}, {"dilations", Numbers{1, dilation}}}});
+  };
+  CHECK(pool(1) == "");
+  CHECK_THAT(pool(2), Contains("'dilations' needs opset 19, not 13"));
+  const auto mean = [&](std::vector<SampleInput> inputs) {
+    return written("ReduceMean", {.inputs = std::move(inputs), .attributes = {{"noop_with_empty_axes", int64_t{1}}}});
+  };
+  CHECK(mean({real({2, 3}), known({1})}) == "");
+  CHECK_THAT(mean({real({2, 3})}), Contains("'noop_with_empty_axes' needs opset 18, not 13"));
 }
 
 TEST_CASE("values of attributes are written in the opset's words, or refused") {
