@@ -37,30 +37,26 @@ CopyArgs collapse_copy(CopyArgs args) {
 }
 
 std::vector<int32_t> pad_map(PadMode mode, int64_t extent, int64_t begin, int64_t end) {
-  std::vector<int32_t> map;
-  for (int64_t i = -begin; i < extent + end; ++i) {
-    int64_t source = i;
-    if (i < 0 || i >= extent) {
-      switch (mode) {
-        case PadMode::kConstant:
-          source = -1;
-          break;
-        case PadMode::kEdge:
-          source = i < 0 ? 0 : extent - 1;
-          break;
-        case PadMode::kWrap:
-          source = (i % extent + extent) % extent;
-          break;
-        case PadMode::kReflect: {
-          const int64_t period = std::max<int64_t>(1, 2 * (extent - 1));  // 0 1 2 3 2 1 | 0 1 2 3 2 1
-          const int64_t phase = (i % period + period) % period;
-          source = phase < extent ? phase : period - phase;
-          break;
-        }
-      }
+  const int64_t first = std::max<int64_t>(0, -begin), kept = extent - first - std::max<int64_t>(0, -end);
+  const auto source = [&](int64_t i) -> int64_t {  // of element i of what is kept
+    if (i >= 0 && i < kept) return first + i;
+    switch (mode) {
+      case PadMode::kConstant:
+        return -1;
+      case PadMode::kEdge:
+        return first + (i < 0 ? 0 : kept - 1);
+      case PadMode::kWrap:
+        return first + (i % kept + kept) % kept;
+      case PadMode::kReflect:
+        break;
     }
-    map.push_back(static_cast<int32_t>(source));
-  }
+    const int64_t period = std::max<int64_t>(1, 2 * (kept - 1));  // 0 1 2 3 2 1 | 0 1 2 3 2 1
+    const int64_t phase = (i % period + period) % period;
+    return first + (phase < kept ? phase : period - phase);
+  };
+  std::vector<int32_t> map;
+  const int64_t before = std::max<int64_t>(0, begin), out = extent + begin + end;
+  for (int64_t i = 0; i < out; ++i) map.push_back(static_cast<int32_t>(source(i - before)));
   return map;
 }
 

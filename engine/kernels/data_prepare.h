@@ -16,8 +16,8 @@ CopyArgs collapse_copy(CopyArgs args);
 enum class PadMode : int32_t { kConstant, kReflect, kEdge, kWrap };
 
 /// MapArgs::map of one padded dimension: `begin` positions before and `end` after the `extent` of the source; either
-/// may be negative (a crop). kReflect, kEdge and kWrap need extent > 0; reflections and wraps go on for as long as
-/// needed.
+/// may be negative: a crop, and pads are taken from what that leaves, as in ONNX Runtime. kReflect, kEdge and kWrap need
+/// at least one element there; reflections and wraps go on for as long as needed.
 std::vector<int32_t> pad_map(PadMode mode, int64_t extent, int64_t begin, int64_t end);
 
 struct MapRun {

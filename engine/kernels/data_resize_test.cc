@@ -91,7 +91,11 @@ TEST_CASE("pad tables") {
   CHECK_THAT(pad_map(PadMode::kReflect, 1, 2, 1), Equals(Map{0, 0, 0, 0}));
   CHECK_THAT(pad_map(PadMode::kWrap, 3, 4, 2), Equals(Map{2, 0, 1, 2, 0, 1, 2, 0, 1}));
   CHECK_THAT(pad_map(PadMode::kConstant, 5, -1, -2), Equals(Map{1, 2}));
+  CHECK_THAT(pad_map(PadMode::kConstant, 4, -6, 4), Equals(Map{-1, -1}));
   CHECK_THAT(pad_map(PadMode::kEdge, 3, -1, 2), Equals(Map{1, 2, 2, 2}));
+  CHECK_THAT(pad_map(PadMode::kWrap, 6, -1, 6), Equals(Map{1, 2, 3, 4, 5, 1, 2, 3, 4, 5, 1}));
+  CHECK_THAT(pad_map(PadMode::kWrap, 6, 3, -1), Equals(Map{2, 3, 4, 0, 1, 2, 3, 4}));
+  CHECK_THAT(pad_map(PadMode::kReflect, 6, -1, 6), Equals(Map{1, 2, 3, 4, 5, 4, 3, 2, 1, 2, 3}));
   const MapRun run = longest_run({-1, 0, 1, 2, -1, 5, 6});
   CHECK((run.begin == 1 && run.length == 3));
   CHECK(longest_run({}).length == 0);

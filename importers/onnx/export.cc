@@ -1,10 +1,13 @@
 #include "importers/onnx/export.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <unordered_set>
 
+#include "engine/graph/domains.h"
 #include "engine/graph/op_def.h"
 #include "importers/onnx/export_body.h"
 #include "importers/onnx/export_node.h"
@@ -58,14 +61,31 @@ Result<GraphProto> make_structure(const Graph& graph, int opset) {
   return out;
 }
 
-/// The newest version that the engine knows of every domain but ai.onnx.
-void note_domains(const Graph& graph, std::map<std::string, int64_t>& versions) {
+/// Operators that a domain's newest version has no more, and the last that has them.
+constexpr std::tuple<std::string_view, std::string_view, int> kDeprecated[] = {{kMlDomain, "TreeEnsembleClassifier", 4},
+                                                                               {kMlDomain, "TreeEnsembleRegressor", 4}};
+
+/// The newest version that has an operator, of a domain that is not ai.onnx.
+int64_t newest_version_with(const OpDef& op) {
+  for (const auto& [domain, name, last] : kDeprecated)
+    if (domain == op.domain && name == op.name) return last;
+  return op.until == kNoLastOpset ? op.since : op.until;
+}
+
+struct Versions {
+  int64_t needed = 1, newest = std::numeric_limits<int64_t>::max();
+};
+
+/// Of every domain but ai.onnx the version that its operators in the graph need, and the newest that has them all.
+void note_domains(const Graph& graph, std::map<std::string, Versions>& domains) {
   for (const auto& node : graph.nodes()) {
     const OpDef& op = node->op();
-    if (*op.domain && std::string_view(op.domain) != kInternalDomain)
-      versions[op.domain] = std::max<int64_t>(versions[op.domain], op.until == kNoLastOpset ? op.since : op.until);
+    if (*op.domain && std::string_view(op.domain) != kInternalDomain) {
+      Versions& of = domains[op.domain];
+      of = {std::max<int64_t>(of.needed, op.since), std::min(of.newest, newest_version_with(op))};
+    }
     for (const auto& [name, value] : node->attributes)
-      if (const Subgraph* body = std::get_if<Subgraph>(&value)) note_domains(**body, versions);
+      if (const Subgraph* body = std::get_if<Subgraph>(&value)) note_domains(**body, domains);
   }
 }
 
@@ -75,9 +95,10 @@ ModelProto make_header(const Graph& graph, const ExportOptions& options) {
   model.set_producer_name(options.producer_name);
   if (!options.producer_version.empty()) model.set_producer_version(options.producer_version);
   if (!options.doc.empty()) model.set_doc_string(options.doc);
-  std::map<std::string, int64_t> versions;
-  note_domains(graph, versions);
-  versions[""] = options.opset;
+  std::map<std::string, Versions> domains;
+  note_domains(graph, domains);
+  std::map<std::string, int64_t> versions{{"", options.opset}};
+  for (const auto& [domain, of] : domains) versions[domain] = std::max(of.needed, of.newest);
   for (const auto& [domain, version] : versions) {
     OperatorSetIdProto* opset = model.add_opset_import();
     opset->set_domain(domain);

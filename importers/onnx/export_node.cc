@@ -270,8 +270,9 @@ Status set_dft_axis(const Node& node, int opset, NodeProto& out) {
 
 Status add_inputs(const Node& node, int opset, NodeProto& out) {
   const bool axes_as_attribute = opset < axes_input_since(node);
-  const auto captured = static_cast<size_t>(node.attributes.get_int(kCaptured));  // names in the bodies, no inputs
-  for (size_t i = 0; i + captured < node.inputs().size(); ++i) {
+  size_t count = node.inputs().size() - static_cast<size_t>(node.attributes.get_int(kCaptured));  // names in the bodies, no inputs
+  while (onnx_name(node) == "Optional" && count > 0 && !node.input(count - 1)) --count;  // to which an absent input is one without a type
+  for (size_t i = 0; i < count; ++i) {
     const Value* value = node.input(i);
     if (i == 2 && has_dft_axis_attribute(node, opset)) continue;
     if (!axes_as_attribute || i != 1) {
@@ -280,8 +281,7 @@ Status add_inputs(const Node& node, int opset, NodeProto& out) {
     }
     if (!value) continue;
     if (!value->is_constant())
-      return error("axes '{}' are computed, which needs opset {}, not {}", value->name(), axes_input_since(node),
-                   opset);
+      return error("axes '{}' are computed, which needs opset {}, not {}", value->name(), axes_input_since(node), opset);
     AttributeProto* axes = out.add_attribute();
     axes->set_name("axes");
     SV_TRY(set_value(*axes, Attribute(value->constant().as_int64s())));

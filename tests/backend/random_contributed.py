@@ -131,7 +131,7 @@ def q_embed(g, op):
     norm = [integers(g, [width], of), integers(g, [width], of)]
     mask = None
     if g.chance():
-        mask = np.arange(s) < g.r.integers(1, s + 1, [b, 1])
+        mask = g.r.choice([0, 1, 1, 2], [b, s])
     scales = [scale(g), scale(g), scale(g) if segments else None, scale(g), scale(g)]
     points = [zero(g, of), zero(g, of), zero(g, of) if segments else None, zero(g, of), zero(g, of)]
     return microsoft(op, ids + tables + norm + [None if mask is None else mask.astype(I32)] + scales + points, {"epsilon": g.pick(None, 0.1)}, 2)

@@ -1,10 +1,10 @@
 // Random graphs, run in all the ways that must make no difference: check.h says which.
 //
-//   differential [--seed FIRST] [--count N] [--time SECONDS] [--kernels SET,SET,...] [--keep-going] [--damaged | --other-shapes | --converted]
+//   differential [--seed FIRST] [--count N] [--time SECONDS] [--kernels SET,SET,...] [--keep-going] [--damaged | --other-shapes | --converted | --write FOLDER]
 //
 // Graphs have consecutive seeds. What is found is printed with its seed, made small, in the graph's text form; then the exit code is 1.
-// `--seed S --count 1` repeats it. Without --keep-going the first finding ends the test. What --damaged, --other-shapes and --converted do say
-// damage.h, other_shapes.h and converted.h.
+// `--seed S --count 1` repeats it. Without --keep-going the first finding ends the test. What --damaged, --other-shapes, --converted and
+// --write do say damage.h, other_shapes.h, converted.h and written.h.
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -31,7 +31,7 @@ struct Arguments {
   fmt::print(
       stderr,
       "differential: {}\nusage: differential [--seed FIRST] [--count N] [--time SECONDS] [--kernels SET,SET] [--keep-going]\n"
-      "                    [--damaged | --other-shapes | --converted]\n",
+      "                    [--damaged | --other-shapes | --converted | --write FOLDER]\n",
       problem);
   std::exit(2);
 }
@@ -80,6 +80,8 @@ Arguments parse(int argc, char** argv) {
       out.count = number(value), out.counted = true;
     else if (option == "--time")
       out.seconds = static_cast<double>(number(value));
+    else if (option == "--write")
+      out.worker.check = Check::written, out.worker.folder = value;
     else if (option == "--kernels")
       add_kernels(out, value);
     else

@@ -15,6 +15,7 @@
 #include "tests/differential/converted.h"
 #include "tests/differential/damage.h"
 #include "tests/differential/other_shapes.h"
+#include "tests/differential/written.h"
 
 namespace svengine::differential {
 namespace {
@@ -113,6 +114,7 @@ std::string inputs_text(const RandomGraph& random) {
 std::string found_in(RandomGraph& random, const WorkerOptions& options, uint64_t seed, const Progress& progress) {
   const CheckOptions how{options.kernels, seed};
   if (options.check == Check::other_shapes) return check_other_shapes(random, how, progress);
+  if (options.check == Check::written) return write_to_folder(random, how, options.folder);
   if (options.check == Check::converted) return check_converted(random, how, progress);
   return check(random, how, progress);
 }

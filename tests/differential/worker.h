@@ -24,13 +24,14 @@ struct BatchResult {
   std::string text;       // findings, or how the child ended and what it was doing
 };
 
-/// What is done with a graph: check.h, damage.h, other_shapes.h, converted.h.
-enum class Check { whole, damaged, other_shapes, converted };
+/// What is done with a graph: check.h, damage.h, other_shapes.h, converted.h, written.h.
+enum class Check { whole, damaged, other_shapes, converted, written };
 
 struct WorkerOptions {
   std::vector<const kernels::KernelTable*> kernels;
   int seconds = 30;  // that one graph may take
   Check check = Check::whole;
+  std::string folder;  // of Check::written
 };
 
 /// Checks the graphs of seeds first .. end-1 in a child, until one fails. `until`: a time of CLOCK_MONOTONIC, in seconds.

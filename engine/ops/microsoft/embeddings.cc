@@ -105,18 +105,6 @@ Status infer_embed(InferContext& c) {
   return {};
 }
 
-/// How many tokens come before the first 0 of the mask.
-Value* mask_lengths(ExpandContext& c) {
-  if (!c.has_input(kEmbedMask)) {
-    Value* zeros = c.op("ReduceSum", {c.op("Sub", {c.input(kWords), c.input(kWords)}), c.ints({1})},
-                        make_attributes({{"keepdims", int64_t{0}}}));
-    return zeros;
-  }
-  Value* absent = c.cast(c.op("Equal", {c.input(kEmbedMask), c.number(0, DType::i32)}), DType::i32);
-  Value* before = c.op("Equal", {c.op("CumSum", {absent, c.number(1, DType::i64)}), c.number(0, DType::i32)});
-  return c.op("ReduceSum", {c.cast(before, DType::i32), c.ints({1})}, make_attributes({{"keepdims", int64_t{0}}}));
-}
-
 Status expand_embed(ExpandContext& c) {
   Value* sum = c.op("Gather", {c.input(kWordTable), c.input(kWords)});
   Value* position = nullptr;
@@ -128,7 +116,7 @@ Status expand_embed(ExpandContext& c) {
   if (c.has_input(kSegments)) sum = c.op("Add", {sum, c.op("Gather", {c.input(kSegmentTable), c.input(kSegments)})});
   c.set(0, c.op("LayerNormalization", {sum, c.input(kEmbedGamma), c.input(kEmbedBeta)},
                 make_attributes({{"axis", int64_t{-1}}, {"epsilon", c.attributes().get_float("epsilon", 1e-12f)}})));
-  if (c.has_output(1)) c.set(1, mask_lengths(c));
+  if (c.has_output(1)) c.set(1, mask_index(c, c.has_input(kEmbedMask) ? c.input(kEmbedMask) : nullptr, c.input(kWords)));
   c.set(2, sum);
   return {};
 }

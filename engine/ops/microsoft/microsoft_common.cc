@@ -86,4 +86,9 @@ Value* unpacked_bytes(ExpandContext& c, Value* v, int64_t packed, int64_t most) 
   return dims.back() > most ? c.slice(all, last, 0, most) : all;
 }
 
+Value* mask_index(ExpandContext& c, Value* mask, Value* words) {
+  Value* ones = mask ? c.cast(c.op("Equal", {mask, c.number(1, DType::i32)}), DType::i32) : c.op("Sub", {words, words});
+  return c.op("ReduceSum", {ones, c.ints({1})}, make_attributes({{"keepdims", int64_t{0}}}));
+}
+
 }  // namespace svengine::ops

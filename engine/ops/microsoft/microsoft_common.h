@@ -23,4 +23,8 @@ Status require_last(const InferContext& c, size_t input, const char* what, size_
 /// `most` of them. Whole bytes (1 in one) are given as they are.
 Value* unpacked_bytes(ExpandContext& c, Value* v, int64_t packed, int64_t most);
 
+/// What embeddings say of their mask [batch, tokens]: how many of each row are 1, as ONNX Runtime counts; without a mask zeros of the shape of
+/// `words`, [batch].
+Value* mask_index(ExpandContext& c, Value* mask, Value* words);
+
 }  // namespace svengine::ops

@@ -51,12 +51,7 @@ Status expand_q_embed(ExpandContext& c) {
   sum = c.op("Add", {sum, as_float(positions, kQPositionTable)});
   c.set(0, c.op("LayerNormalization", {sum, as_float(c.input(kQGamma), kQGamma), as_float(c.input(kQBeta), kQBeta)},
                 make_attributes({{"axis", int64_t{-1}}, {"epsilon", c.attributes().get_float("epsilon", 1e-12f)}})));
-  if (!c.has_output(1)) return {};
-  // How many tokens come before the mask's first 0.
-  Value* mask = c.has_input(kQTokenMask) ? c.input(kQTokenMask) : c.op("Sub", {c.input(kQWords), c.input(kQWords)});
-  Value* absent = c.cast(c.op("Equal", {mask, c.number(0, DType::i32)}), DType::i32);
-  Value* before = c.op("Equal", {c.op("CumSum", {absent, c.number(1, DType::i64)}), c.number(0, DType::i32)});
-  c.set(1, c.op("ReduceSum", {c.cast(before, DType::i32), c.ints({1})}, make_attributes({{"keepdims", int64_t{0}}})));
+  if (c.has_output(1)) c.set(1, mask_index(c, c.has_input(kQTokenMask) ? c.input(kQTokenMask) : nullptr, c.input(kQWords)));
   return {};
 }
 

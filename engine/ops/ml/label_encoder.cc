@@ -63,6 +63,7 @@ Result<LabelMap> encoder_map(const Attributes& a) {
   Tensor keys = label_list(a, {"keys_tensor", "keys_strings", "keys_int64s", "keys_floats"});
   Tensor values = label_list(a, {"values_tensor", "values_strings", "values_int64s", "values_floats"});
   Tensor otherwise = label_list(a, {"default_tensor"});
+  if (otherwise.defined() && otherwise.dims().size() != 1) return error("default_tensor is of rank {}, needs 1", otherwise.dims().size());
   if (!otherwise.defined() && values.defined()) {
     switch (values.type()) {
       case DType::string:
@@ -222,10 +223,10 @@ OpDef define_label_encoder() {
       .lower = lower_label_encoder,
       .evaluate = evaluate_label_encoder,
       .samples = "(int64[3, 7] 0 to 6) {keys_tensor = int64[3]{1, 2, 4}, values_tensor = float32[3]{0.5, 1.5, 2.5}, "
-                 "default_tensor = float32[]{-1.0}}"
+                 "default_tensor = float32[1]{-1.0}}"
                  "(int32[5] 0 to 6) {keys_tensor = int32[3]{1, 2, 2}, values_tensor = float64[3]{0.5, 1.5, 2.5}, "
-                 "default_tensor = float64[]{-1.0}}"
-                 "(float64[0, 2]) {keys_tensor = float64[1]{1.0}, values_tensor = int64[1]{3}, default_tensor = int64[]{9}}"
+                 "default_tensor = float64[1]{-1.0}}"
+                 "(float64[0, 2]) {keys_tensor = float64[1]{1.0}, values_tensor = int64[1]{3}, default_tensor = int64[1]{9}}"
                  "(float32[4]{1.0, nan, -0.0, 3.0}) {keys_floats = [nan, 0.0, 1.0], values_int64s = [5, 6, 7]}",
   };
 }

@@ -1,5 +1,5 @@
 // Pad: elements added before and after each dimension, or taken away where a pad is negative. The added ones are a constant, or
-// follow the mode: edge repeats the last, reflect mirrors without it, wrap starts over at the other end.
+// follow the mode: edge repeats the last, reflect mirrors without it, wrap starts over at the other end, of what was not taken away.
 #include <algorithm>
 
 #include "engine/graph/gradient.h"
@@ -56,8 +56,9 @@ Status infer_pad(InferContext& c) {
     }
     if (in[i].value() + growth < 0)
       return error("pads {} and {} take more from dimension {} than its {} elements", p.before[i], p.after[i], i, in[i].value());
-    if (in[i].value() == 0 && mode != "constant" && (p.before[i] > 0 || p.after[i] > 0))
-      return error("dimension {} is empty, and mode {} has nothing to take pads from", i, mode);
+    const int64_t kept = in[i].value() + std::min<int64_t>(0, p.before[i]) + std::min<int64_t>(0, p.after[i]);
+    if (kept <= 0 && mode != "constant" && (p.before[i] > 0 || p.after[i] > 0))
+      return error("dimension {} is {}, and mode {} has nothing to take pads from", i, in[i].value() == 0 ? "empty" : "cut off", mode);
     out.set(i, in[i].value() + growth);
   }
   c.set(0, c.dtype(0), std::move(out));
