@@ -23,7 +23,7 @@ using AttributeList = std::initializer_list<std::pair<const char*, Attribute>>;
 using Ints = std::vector<int64_t>;
 
 /// One node whose first input is the graph's, the others constants; an undefined tensor is an absent input.
-Graph graph_of(const char* op, const std::vector<Tensor>& inputs, AttributeList attributes) {
+Graph graph_of(const char* op, const std::vector<Tensor>& inputs, AttributeList attributes, size_t output = 0) {
   Graph graph;
   std::vector<Value*> values;
   for (const Tensor& t : inputs) {
@@ -32,16 +32,16 @@ Graph graph_of(const char* op, const std::vector<Tensor>& inputs, AttributeList 
     else values.push_back(graph.add_constant("c", t));
   }
   const OpDef* contributed = all_ops().find(kContributed, op);
-  Node* node = graph.add_node(contributed ? *contributed : *all_ops().find("", op), "n", std::move(values), 1, make_attributes(attributes));
-  graph.add_output(node->output());
+  Node* node = graph.add_node(contributed ? *contributed : *all_ops().find("", op), "n", std::move(values), output + 1, make_attributes(attributes));
+  graph.add_output(node->output(output));
   return graph;
 }
 
-/// Every kernel set answers `expected` with its first output.
-void check(const char* op, const std::vector<Tensor>& inputs, AttributeList attributes, const Tensor& expected, double tolerance = 1e-6) {
+/// Every kernel set answers `expected` with that output, by default the first.
+void check(const char* op, const std::vector<Tensor>& inputs, AttributeList attributes, const Tensor& expected, double tolerance = 1e-6, size_t output = 0) {
   for (const kernels::KernelTable* set : kernels::tested_kernel_sets()) {
     INFO(op << ", " << set->name);
-    Graph graph = graph_of(op, inputs, attributes);
+    Graph graph = graph_of(op, inputs, attributes, output);
     if (const Status inferred = infer_types(*graph.nodes().front()); !inferred.ok()) FAIL(inferred.error().message());
     SessionOptions options;
     options.kernels = set;
@@ -64,6 +64,14 @@ TEST_CASE("filters of NhwcConv have their channels last, those of NhwcFusedConv 
   // Depthwise, and one channel, as in ONNX Runtime's own tests.
   check("NhwcConv", {x, Tensor::of<float>({2, 1, 2, 1}, {1, 10, 100, 1000})}, {{"group", int64_t{2}}},
         Tensor::of<float>({1, 2, 1, 2}, {20, 3100, 64, 7500}));
+}
+
+TEST_CASE("the mask's index of embeddings is how many of a row are 1, wherever they are") {
+  const Tensor ids = Tensor::of<int32_t>({4, 3}, {0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1}), mask = Tensor::of<int32_t>({4, 3}, {1, 0, 1, 1, 2, 1, 0, 1, 1, 3, -1, 0}), none;
+  const Tensor table = Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6}), gamma = Tensor::of<float>({2}, {1, 1}), answer = Tensor::of<int32_t>({4}, {2, 2, 2, 0});
+  check("EmbedLayerNormalization", {ids, none, table, table, none, gamma, gamma, mask}, {}, answer, 0, 1);
+  const Tensor bytes = Tensor::of<uint8_t>({3, 2}, {1, 2, 3, 4, 5, 6}), row = Tensor::of<uint8_t>({2}, {1, 2}), one = Tensor::scalar(1.0f), zero = Tensor::of<uint8_t>({}, {0});
+  check("QEmbedLayerNormalization", {ids, none, bytes, bytes, none, row, row, mask, one, one, none, one, one, zero, zero, none, zero, zero}, {}, answer, 0, 1);
 }
 
 TEST_CASE("QLinearConv with channels_last has filters with their channels first") {

@@ -254,6 +254,21 @@ Status make_plain_reshape(ExpandContext& c) {
   return {};
 }
 
+/// What gives its input as it is.
+Status make_nothing(ExpandContext& c) {
+  c.set(0, c.input(0));
+  return {};
+}
+
+Status make_presence(ExpandContext& c) {
+  c.set(0, c.builder().constant(Tensor::scalar(c.has_input(0))));
+  return {};
+}
+
+bool takes(const Node& n, DType type) { return n.input(0) && n.input(0)->type.dtype == type; }
+bool takes_sequence(const Node& n) { return takes(n, DType::sequence); }
+bool takes_optional(const Node& n) { return takes(n, DType::optional); }
+bool takes_no_optional(const Node& n) { return !takes(n, DType::optional) && !takes(n, DType::undefined); }
 bool allows_zero(const Node& n) { return n.attributes.get_int("allowzero", 0) != 0; }
 bool has_num_outputs(const Node& n) { return n.attributes.has("num_outputs"); }
 bool has_pad_axes(const Node& n) { return n.input(3) != nullptr; }
@@ -269,6 +284,8 @@ struct OlderForm {
 constexpr OlderForm kOlderForms[] = {
     {"", "HardSwish", 14, make_hard_swish},        {"", "Trilu", 14, make_masked},
     {"", "Reshape", 14, make_plain_reshape, allows_zero},
+    {"", "Identity", 14, make_nothing, takes_sequence}, {"", "Identity", 16, make_nothing, takes_optional},
+    {"", "OptionalGetElement", 18, make_nothing, takes_no_optional}, {"", "OptionalHasElement", 18, make_presence, takes_no_optional},
     {"", "CastLike", 15, make_cast_like},          {"", "Shape", 15, make_sliced_shape, has_part},
     {"", "LayerNormalization", 17, make_layer_norm}, {"", "Mish", 18, make_mish},
     {"", "Split", 18, make_sized_split, has_num_outputs}, {"", "Pad", 18, make_full_pad, has_pad_axes},

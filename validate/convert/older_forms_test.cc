@@ -261,4 +261,38 @@ TEST_CASE("types that an operator takes later are wider ones between casts") {
   CHECK(graph.nodes().size() == 3);
   CHECK(graph.outputs()[0]->type.dtype == DType::i8);
 }
+
+TEST_CASE("inputs of two types where the opset wants one are both of the wider") {
+  SampleInput scale, zero;
+  scale.value = Tensor::scalar(0.5f);
+  zero.value = Tensor::of<uint8_t>({}, {3});
+  Graph graph = graph_of(operator_of("QuantizeLinear"), {.inputs = {{.dtype = DType::bf16, .dims = {5}}, scale, zero}});
+  REQUIRE(validate::widen_young_types(graph, 23, all_ops()).ok());
+  CHECK(graph.nodes().size() == 1);
+  REQUIRE(validate::widen_young_types(graph, 21, all_ops()).ok());
+  CHECK(graph.nodes().size() == 2);
+  CHECK(graph.outputs()[0]->producer()->input(0)->type.dtype == DType::f32);
+}
+
+TEST_CASE("what operators of containers do with others, and copies of containers, are not needed in older opsets") {
+  const PassContext context = pass_context(*one_thread().kernels);
+  Graph graph;
+  Value* x = graph.add_input("x", {DType::f32, Shape::of(Dims{2, 3})});
+  const auto add = [&](const char* op, std::vector<Value*> inputs) {
+    Node* node = graph.add_node(operator_of(op), op, std::move(inputs), 1);
+    REQUIRE(infer_types(*node).ok());
+    return node->output();
+  };
+  graph.add_output(add("OptionalHasElement", {x}));
+  graph.add_output(add("OptionalHasElement", {nullptr}));
+  Value* list = add("Identity", {add("SequenceConstruct", {add("OptionalGetElement", {x}), x})});
+  graph.add_output(add("SequenceLength", {list}));
+  const std::vector<Tensor> inputs{random_tensor({2, 3}, 1)}, expected = run(graph, inputs);
+  REQUIRE(validate::make_older(graph, 13, context).ok());
+  for (const auto& node : graph.nodes()) CHECK_THAT(node->op().name, !Contains("Optional"));
+  CHECK(graph.outputs()[2]->producer()->input(0)->producer()->op().name == std::string_view("SequenceConstruct"));
+  REQUIRE(export_model(graph, {.opset = 13}).ok());
+  const std::vector<Tensor> got = run(graph, inputs);
+  for (size_t i = 0; i < got.size(); ++i) CHECK(validate::compare(got[i], expected[i], {}).passed);
+}
 }  // namespace older_forms_test

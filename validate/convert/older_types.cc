@@ -27,6 +27,8 @@ const Wider kWider[] = {
     {DType::i32, {DType::i64}},             {DType::u32, {DType::u64, DType::i64}},
 };
 
+constexpr DTypeSet kFloats = {DType::f16, DType::bf16, DType::f32, DType::f64};
+
 class TypeWidener {
  public:
   TypeWidener(Graph& graph, int opset, const OpRegistry& ops)
@@ -54,9 +56,27 @@ class TypeWidener {
     return std::ranges::any_of(node.inputs(), holds) || std::ranges::any_of(node.outputs(), holds);
   }
 
+  static bool holds(DType wide, DType type) {
+    const auto widens = [&](const Wider& w) { return w.type == type && std::ranges::find(w.wider, wide) != w.wider.end(); };
+    return wide == type || std::ranges::any_of(kWider, widens);
+  }
+
+  /// The narrowest type that holds the values of inputs of one parameter that are not of one type, as younger forms allow.
+  void choose_common(const Node& node, const Schema& schema, Chosen& out) const {
+    Chosen first;
+    for (size_t i = 0; i < node.inputs().size(); ++i) {
+      const SchemaValue* want = value_at(schema.inputs, i);
+      if (!node.input(i) || !want || want->set < 0 || !want->one_type || !kFloats.has(node.input(i)->type.dtype)) continue;
+      const DType type = node.input(i)->type.dtype, other = first.emplace(want->type, type).first->second;
+      for (const DType wide : {DType::f16, DType::f32, DType::f64})
+        if (type != other && !out.contains(want->type) && holds(wide, type) && holds(wide, other) && takes(*want, wide)) out[want->type] = wide;
+    }
+  }
+
   /// Parameters whose inputs are of a type that this form does not take, and what they become; nothing where there is no such type.
   std::optional<Chosen> choose(const Node& node, const Schema& schema) const {
     Chosen out;
+    choose_common(node, schema, out);
     for (size_t i = 0; i < node.inputs().size(); ++i) {
       const Value* v = node.input(i);
       const SchemaValue* want = value_at(schema.inputs, i);

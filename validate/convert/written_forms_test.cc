@@ -13,7 +13,7 @@ using namespace svengine::tests;
 
 namespace {
 
-constexpr std::string_view kRules[] = {"attribute-unknown", "attribute-type", "operator-unknown", "input-count", "output-count"};
+constexpr std::string_view kRules[] = {"attribute-unknown", "attribute-type", "operator-unknown", "operator-deprecated", "input-count", "output-count"};
 
 /// ONNX Runtime's, in ONNX's domain.
 bool is_foreign(const OpDef& op) { return *op.domain || op.name == std::string_view("SimplifiedLayerNormalization"); }
@@ -61,6 +61,30 @@ TEST_CASE("samples are written in every opset's forms, or refused") {
       }
     }
   }
+}
+
+TEST_CASE("samples of ai.onnx.ml are written in a version that has their operators") {
+  int operators = 0;
+  for (const OpDef& op : all_ops().all()) {
+    if (op.domain != std::string_view(kMlDomain)) continue;
+    ++operators;
+    for (const Sample& sample : samples_of(op)) {
+      INFO(op.name);
+      CHECK(foreign_to(graph_of(op, sample), kNewestOpset) == "");
+    }
+  }
+  CHECK(operators >= 18);
+}
+
+TEST_CASE("an absent input of Optional is none") {
+  Graph graph;
+  const OpDef* op = all_ops().find("", "Optional");
+  Node* node = graph.add_node(*op, "n", {nullptr}, 1, make_attributes({{"type", Tensor::of<float>({0}, {})}}));
+  graph.add_output(node->output());
+  REQUIRE(infer_types(*node).ok());
+  const auto file = export_model(graph, {.opset = kNewestOpset});
+  REQUIRE(file.ok());
+  CHECK(file->model().graph().node(0).input_size() == 0);
 }
 
 TEST_CASE("attributes that an opset has not are refused there, or left out where they say nothing") {

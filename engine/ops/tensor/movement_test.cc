@@ -79,6 +79,8 @@ TEST_CASE("Pad grows and crops, with pads from attribute or input") {
   CHECK(OneNode("Pad", {f32({3}), ints({1})}).says("1 pads, needs two for each of 1 axes"));
   CHECK(OneNode("Pad", {f32({3}), ints({-2, -2})}).says("take more from dimension 0"));
   CHECK(OneNode("Pad", {f32({0}), ints({1, 1})}, {{"mode", std::string("edge")}}).says("dimension 0 is empty"));
+  CHECK(OneNode("Pad", {f32({3}), ints({-3, 2})}, {{"mode", std::string("wrap")}}).says("dimension 0 is cut off, and mode wrap has nothing"));
+  CHECK(OneNode("Pad", {f32({3}), ints({-2, 2})}, {{"mode", std::string("wrap")}}).outcome == "float32[3]");
   CHECK(OneNode("Pad", {f32({3}), ints({1, 1})}, {{"mode", std::string("mirror")}}).says("needs constant, reflect, edge or wrap"));
 }
 
