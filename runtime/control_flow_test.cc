@@ -188,6 +188,21 @@ TEST_CASE("what no slice has given has the shape that the first would have given
   CHECK(one[1].dims() == Dims{2, 3, 1});
 }
 
+TEST_CASE("a Scan whose body makes another shape of a state is refused") {
+  auto body = std::make_shared<Graph>();
+  Builder b(*body, all_ops());
+  Value* state = b.input("state", DType::f32, Shape{2});
+  b.input("slice", DType::f32, Shape{3});
+  b.output(b.add("Concat", {state, state}, make_attributes({{"axis", int64_t{0}}})), "longer");
+  REQUIRE(b.status().ok());
+  Graph graph;
+  Builder g(graph, all_ops());
+  g.node("", "Scan", {g.input("s", DType::f32, Shape{2}), g.input("x", DType::f32, Shape{5, 3})}, 1,
+         make_attributes({{"body", Subgraph(std::move(body))}, {"num_scan_inputs", int64_t{1}}}));
+  REQUIRE_FALSE(g.status().ok());
+  CHECK_THAT(g.status().error().message(), Catch::Matchers::Contains("state 0 is float32[2], and the body makes float32[4] of it"));
+}
+
 TEST_CASE("a loop without a trip count ends by its condition") {
   auto session = session_of(growing(false));
   const std::vector<Tensor> y =

@@ -66,6 +66,18 @@ Status replace_early_nearest(Graph& graph, Node& node) {
   return infer_types(node);
 }
 
+Status make_condition_scalar(Graph& graph, const OpRegistry& ops, Node& loop) {
+  Value* none = graph.add_constant(loop.name() + ".scalar", Tensor::of<int64_t>({0}, {}));
+  Node* scalar = add(graph, ops, "Reshape", loop, {loop.input(1), none}, {}, &loop);
+  SV_TRY(infer_types(*scalar));
+  graph.set_input(&loop, 1, scalar->output());
+  return infer_types(loop);
+}
+
+bool has_vector_condition(const Node& node) {
+  return node.op().name == std::string_view("Loop") && node.input(1) && node.input(1)->type.shape.has_rank() && node.input(1)->type.shape.rank() == 1;
+}
+
 }  // namespace
 
 Status replace_old_forms(Graph& graph, const OpRegistry& registry) {
@@ -79,6 +91,7 @@ Status replace_old_forms(Graph& graph, const OpRegistry& registry) {
     if (*node->op().domain) continue;  // attributes of other domains' operators are their own
     if (node->attributes.get_int("coerced") != 0) SV_TRY(replace_coerced(graph, registry, *node));
     else if (node->attributes.get_string("nearest_mode") == ops::kBeforeOpset11) SV_TRY(replace_early_nearest(graph, *node));
+    else if (has_vector_condition(*node)) SV_TRY(make_condition_scalar(graph, registry, *node));
     else if (node->attributes.has("mask_type") && !is_needed(graph, node->output(1))) {
       node->attributes.erase("mask_type");
       SV_TRY(infer_types(*node));

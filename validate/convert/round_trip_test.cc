@@ -6,6 +6,7 @@
 #include "engine/ops/registry.h"
 #include "importers/onnx/export.h"
 #include "importers/onnx/import.h"
+#include "importers/onnx/old_forms.h"
 #include "runtime/session.h"
 #include "tests/support/must.h"
 #include "tests/support/temporary_directory.h"
@@ -98,6 +99,27 @@ output %y
 )");
   CHECK(graph.nodes().back()->outputs().size() == 1);
   CHECK(result(read_again(graph), {Tensor::of<float>({2}, {1, -2})}) == std::vector<float>{4, -8});
+}
+
+TEST_CASE("a condition that is a vector of one element is a scalar as the body takes it") {
+  Graph graph = parsed(R"(graph "condition"
+input %go: bool[1]
+input %x: float32[2]
+const %n: int64[] = {2}
+%y: float32[2], %all: bool[?] = Loop(%n, %go, %x) {body = graph "body" {
+  input %i: int64[]
+  input %on: bool[]
+  input %h: float32[2]
+  %next: float32[2] = Add(%h, %h)
+  output %on
+  output %next
+  output %on
+}}
+output %y
+)");
+  REQUIRE(onnx::replace_old_forms(graph, all_ops()).ok());
+  CHECK(graph.nodes().back()->input(1)->type.shape == Shape::of(Dims{}));
+  CHECK(result(read_again(graph), {Tensor::of<bool>({1}, {true}), Tensor::of<float>({2}, {1, -2})}) == std::vector<float>{4, -8});
 }
 
 TEST_CASE("of branches that give more than their If has, and not as much as one another, the If's outputs are written") {

@@ -70,6 +70,16 @@ Result<Dim> length_of(InferContext& c, const Plan& s) {
   return length;
 }
 
+/// From trip to trip a state keeps its shape.
+Status check_state(const Type& first, const Type& given, size_t state) {
+  const Shape &a = first.shape, &b = given.shape;
+  if (!a.has_rank() || !b.has_rank()) return {};
+  bool same = a.rank() == b.rank();
+  for (size_t d = 0; same && d < a.dims().size(); ++d) same = !known_different(a[d], b[d]);
+  if (same) return {};
+  return error("state {} is {}, and the body makes {} of it: its shape must stay", state, to_string(first), to_string(given));
+}
+
 Status infer_scan(InferContext& c) {
   const size_t own = own_input_count(c);
   const bool batched = c.attributes().get_int(kBatched) != 0;
@@ -85,6 +95,7 @@ Status infer_scan(InferContext& c) {
   for (size_t i = 0; i < c.output_count(); ++i) {
     const Type& given = body->outputs()[i]->type;
     if (i < s.states) {
+      if (!s.batched) SV_TRY(check_state(c.type(s.first + i), given, i));
       c.set(i, c.type(s.first + i));
       continue;
     }

@@ -19,6 +19,8 @@ Status infer_optional(InferContext& c) {
     if (element.dtype != DType::undefined && c.dtype(0) != DType::undefined && element.dtype != c.dtype(0))
       return error("attribute 'type' says {}, but the input is {}", name_of(element.dtype), to_string(c.type(0)));
     element = c.type(0);
+  } else if (!c.attributes().has("type")) {
+    return error("has neither an input nor attribute 'type', and needs one of them");
   }
   element.block = 0;
   c.set(0, handle_type(DType::optional, std::move(element)));

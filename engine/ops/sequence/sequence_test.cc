@@ -77,5 +77,6 @@ TEST_CASE("Optionals hold something or nothing, and what is no optional is there
   CHECK(has({kOne}));
   CHECK_FALSE(has({empty}));
   CHECK_FALSE(has({}));
+  CHECK(HostNode("", "Optional", {}).says("neither an input nor attribute 'type'"));
 }
 }  // namespace sequence_test
