@@ -24,7 +24,8 @@ class Findings {
 
   void add(RuleName rule, std::string where, std::string message, std::vector<std::string> nodes = {});
 
-  const std::vector<Finding>& list() const { return list_; }
+  const std::vector<Finding>& list() const& { return list_; }
+  const std::vector<Finding>& list() const&& = delete;  // `for (x : made().list())` outlives what was made
   /// Of a rule, also those that were not kept.
   int64_t count_of(const Rule& rule) const { return counts_[static_cast<size_t>(&rule - kRules)]; }
   int64_t count_of(Level level) const;

@@ -28,7 +28,8 @@ Graph read_again(const Graph& graph) {
   const std::string path = folder.path() + "/model.onnx";
   const Status written = export_onnx(graph, {.opset = kNewestOpset}, path);
   if (!written.ok()) FAIL(written.error().message());
-  for (const validate::Finding& finding : must(validate::check_model(path)).findings.list()) CHECK(finding.message == "");
+  const validate::CheckReport report = must(validate::check_model(path));
+  for (const validate::Finding& finding : report.findings.list()) CHECK(finding.message == "");
   Model model = must(import_onnx(path));
   CHECK(model.warnings == std::vector<std::string>());
   return std::move(model.graph);
