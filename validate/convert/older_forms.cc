@@ -254,6 +254,13 @@ Status make_plain_reshape(ExpandContext& c) {
   return {};
 }
 
+/// Celu of doubles; of the smaller types there is one of float32.
+Status make_celu(ExpandContext& c) {
+  Value* alpha = c.number(c.attributes().get_float("alpha", 1), c.dtype(0));
+  c.set(0, c.op("Mul", {alpha, c.op("Elu", {c.op("Div", {c.input(0), alpha})})}));
+  return {};
+}
+
 /// What gives its input as it is.
 Status make_nothing(ExpandContext& c) {
   c.set(0, c.input(0));
@@ -266,6 +273,7 @@ Status make_presence(ExpandContext& c) {
 }
 
 bool takes(const Node& n, DType type) { return n.input(0) && n.input(0)->type.dtype == type; }
+bool is_celu_of_doubles(const Node& n) { return takes(n, DType::f64) && n.attributes.get_float("alpha", 1) > 0; }
 bool takes_sequence(const Node& n) { return takes(n, DType::sequence); }
 bool takes_optional(const Node& n) { return takes(n, DType::optional); }
 bool takes_no_optional(const Node& n) { return !takes(n, DType::optional) && !takes(n, DType::undefined); }
@@ -293,7 +301,7 @@ constexpr OlderForm kOlderForms[] = {
     {"", "GroupNormalization", 21, make_group_norm}, {"", "RMSNormalization", 23, make_rms_norm},
     {"", "RotaryEmbedding", 23, make_rotary},
     {"", "Swish", 24, make_swish},                 {kInternalDomain, "Silu", 24, make_swish},
-    {"", "SwiGLU", 28, make_swi_glu},
+    {"", "SwiGLU", 28, make_swi_glu},              {"", "Celu", 28, make_celu, is_celu_of_doubles},
 };
 
 bool is_output_of(const Graph& graph, const Node& node) {

@@ -110,6 +110,7 @@ TEST_CASE("younger attributes and inputs are said otherwise") {
   check_sample(operator_of("Pad"), {.inputs = {real({2, 3, 4}), known({1, 2, 0, 3}), none(), known({-1, 0})}}, false);
   check_sample(operator_of("Resize"), {.inputs = {real({1, 2, 4, 6}), none(), none(), known({8, 3})},
                                        .attributes = {{"axes", numbers({2, 3})}, {"mode", std::string("linear")}}}, false);
+  check_sample(operator_of("Celu"), {.inputs = {{.dtype = DType::f64, .dims = {7}, .low = -3, .high = 3}}, .attributes = {{"alpha", 0.5f}}});
   check_sample(operator_of("Reshape"), {.inputs = {real({2, 6}), known({3, -1})}, .attributes = {{"allowzero", int64_t{1}}}}, false);
   SampleInput scales;
   scales.value = Tensor::of<float>({1}, {2.5f});
@@ -137,6 +138,8 @@ TEST_CASE("younger attributes that change nothing are left out, others refused")
   };
   CHECK(pool(1) == "");
   CHECK_THAT(pool(2), Contains("'dilations' needs opset 19, not 13"));
+  const std::vector<SampleInput> bits = {{.dtype = DType::i8, .dims = {3}}, {.dtype = DType::i8, .dims = {3}}};
+  CHECK_THAT(written("BitShift", {.inputs = bits, .attributes = {{"direction", std::string("LEFT")}}}), Contains("shifts int8, which needs opset 28, not 13"));
   const auto mean = [&](std::vector<SampleInput> inputs) {
     return written("ReduceMean", {.inputs = std::move(inputs), .attributes = {{"noop_with_empty_axes", int64_t{1}}}});
   };

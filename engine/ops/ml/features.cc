@@ -162,6 +162,8 @@ Status infer_feature_vectorizer(InferContext& c) {
   int64_t columns = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
     SV_TRY(require_dtype(c, i, "an input", kFeatureTypes));
+    if (c.dtype(i) != c.dtype(0) && c.dtype(i) != DType::undefined && c.dtype(0) != DType::undefined)
+      return error("input {} is {}, input 0 {}; needs one type", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
     if (sizes[i] < 0 || sizes[i] > int64_t{1} << 40) return error("inputdimensions has {}", sizes[i]);
     columns += sizes[i];
     const Shape& x = c.shape(i);
@@ -304,8 +306,9 @@ OpDef define_feature_vectorizer() {
   OpDef op = feature_op("FeatureVectorizer", {ml_ints("inputdimensions")}, infer_feature_vectorizer, lower_feature_vectorizer);
   op.gradient = feature_vectorizer_gradient;
   op.inputs = {1, kVariadic};
-  op.samples = "(float32[5, 3], int64[5, 2]) {inputdimensions = [3, 2]}"
-               "(float64[2, 3], int32[2, 2]) {inputdimensions = [2, 4]}"
+  op.samples = "(float32[5, 3], float32[5, 2]) {inputdimensions = [3, 2]}"
+               "(float64[2, 3], float64[2, 2]) {inputdimensions = [2, 4]}"
+               "(int64[2, 1], int64[2, 3]) {inputdimensions = [1, 2]}"
                "(float32[3]) {inputdimensions = [0]}";
   return op;
 }
