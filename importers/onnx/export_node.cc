@@ -110,8 +110,6 @@ Status check_age(const Node& node, int opset) {
     return error("scales every channel, which needs opset 21, not {}", opset);
   if (onnx_name(node) == "GridSample" && opset < 20 && node.input(0)->type.shape.has_rank() && node.input(0)->type.shape.rank() != 4)
     return error("X of rank {} needs opset 20, not {}", node.input(0)->type.shape.rank(), opset);
-  if (onnx_name(node) == "BitShift" && opset < 28 && !DTypeSet{DType::u8, DType::u16, DType::u32, DType::u64}.has(node.input(0)->type.dtype))
-    return error("shifts {}, which needs opset 28, not {}", name_of(node.input(0)->type.dtype), opset);
   if (roi_align_has_no_choice(node, opset) && node.attributes.get_string("coordinate_transformation_mode", "half_pixel") != "output_half_pixel")
     return error("samples between half pixels, which needs opset {}, not {}", kRoiAlignChoosesSince, opset);
   for (const YoungInput& young : kYoungInputs)
