@@ -116,12 +116,7 @@ class Converter {
   }
 
   Status write_at(const std::string& how, Graph graph, int opset) {
-    const PassContext context = pass_context(*kernels_);
-    SV_TRY(onnx::replace_old_forms(graph, context.ops));
-    if (opset < kNewestOpset) {
-      SV_TRY(validate::make_older(graph, opset, context));
-      SV_TRY(validate::widen_young_types(graph, opset, context.ops));
-    }
+    SV_TRY(make_of_opset(graph, opset, pass_context(*kernels_)));
     const Result<onnx::OnnxFile> file = export_model(graph, {.opset = opset});
     if (!file.ok()) return opset == kNewestOpset && is_onnx(graph) ? Status(file.error()) : Status();
     const ScratchFile written;
@@ -181,6 +176,13 @@ class Converter {
 };
 
 }  // namespace
+
+Status make_of_opset(Graph& graph, int opset, const PassContext& context) {
+  SV_TRY(onnx::replace_old_forms(graph, context.ops));
+  if (opset == kNewestOpset) return {};
+  SV_TRY(validate::make_older(graph, opset, context));
+  return validate::widen_young_types(graph, opset, context.ops);
+}
 
 std::string check_converted(const RandomGraph& random, const CheckOptions& options, const Progress& progress) {
   return Converter(random, options, progress).run();

@@ -8,9 +8,13 @@
 // What the file says of itself must be valid, and declare no shape that does not follow from its nodes. A graph may be refused for what it has:
 // operators that only the engine has, or an opset has not.
 #pragma once
+#include "engine/graph/passes/pass.h"
 #include "tests/differential/check.h"
 
 namespace svengine::differential {
+
+/// Makes the graph one of nodes that the opset has, as far as there are such; the rest is for the export to refuse.
+Status make_of_opset(Graph& graph, int opset, const PassContext& context);
 
 /// What is wrong, one line for each finding; empty when nothing is.
 std::string check_converted(const RandomGraph& random, const CheckOptions& options, const Progress& progress);

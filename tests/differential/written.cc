@@ -3,12 +3,11 @@
 #include <filesystem>
 
 #include "importers/onnx/export.h"
-#include "importers/onnx/old_forms.h"
 #include "importers/onnx/tensor_file.h"
 #include "importers/onnx/write_model.h"
 #include "tests/differential/choices.h"
+#include "tests/differential/converted.h"
 #include "tests/differential/way.h"
-#include "validate/convert/older_forms.h"
 
 namespace svengine::differential {
 namespace {
@@ -32,13 +31,10 @@ Status write(const RandomGraph& random, const onnx::OnnxFile& file, const std::s
 }  // namespace
 
 std::string write_to_folder(const RandomGraph& random, const CheckOptions& options, const std::string& folder) {
-  const PassContext context = pass_context(*options.kernels[0]);
   Choices choose(options.seed);
   const int opset = static_cast<int>(choose.between(onnx::kOldestExport, kNewestOpset));
   Graph graph = random.graph.clone();
-  Status made = onnx::replace_old_forms(graph, context.ops);
-  if (made.ok() && opset < kNewestOpset) made = validate::make_older(graph, opset, context);
-  if (made.ok() && opset < kNewestOpset) made = validate::widen_young_types(graph, opset, context.ops);
+  const Status made = make_of_opset(graph, opset, pass_context(*options.kernels[0]));
   if (!made.ok()) return made.error().message();
   const Result<onnx::OnnxFile> file = export_model(graph, {.opset = opset});
   if (!file.ok()) return {};
