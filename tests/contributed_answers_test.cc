@@ -83,6 +83,25 @@ TEST_CASE("QLinearConv with channels_last has filters with their channels first"
   check("QLinearConv", inputs, {}, Tensor::of<uint8_t>({1, 1, 1, 2}, {90, 110}));
 }
 
+TEST_CASE("absent zero points of quantised values are 0, wherever they stand") {
+  const auto bytes = [](std::vector<uint8_t> values) { return Tensor::of<uint8_t>({3}, values); };
+  const auto scale = [](float v) { return Tensor::scalar(v); };
+  const Tensor x = bytes({10, 200, 3}), none;
+  check("QLinearSigmoid", {x, scale(0.05f), none, scale(0.005f)}, {}, bytes({124, 200, 107}));
+  check("QLinearAdd", {x, scale(0.5f), none, bytes({4, 100, 250}), scale(0.25f), none, scale(0.75f)}, {}, bytes({8, 167, 85}));
+}
+
+TEST_CASE("MatMulNBits of bfloat16, its blocks as they lie and as g_idx says") {
+  static constexpr uint16_t kOne = 0x3f80, kHalf = 0x3f00, kFour = 0x4080;  // as bfloat16
+  static const std::vector<uint16_t> ones(16, kOne);
+  const auto bfloats = [](Dims dims, const uint16_t* bits) { return Tensor::wrap(DType::bf16, std::move(dims), bits, nullptr); };
+  const std::vector<uint8_t> bytes(8, 0x98);  // 8 and 9, which are 0 and 1
+  const Tensor a = bfloats({1, 16}, ones.data()), b = Tensor::of<uint8_t>({1, 1, 8}, bytes), scale = bfloats({1, 1}, &kHalf), answer = bfloats({1, 1}, &kFour), none;
+  const AttributeList attributes{{"K", int64_t{16}}, {"N", int64_t{1}}, {"bits", int64_t{4}}, {"block_size", int64_t{16}}};
+  check("MatMulNBits", {a, b, scale}, attributes, answer, 0);
+  check("MatMulNBits", {a, b, scale, none, Tensor::of<int32_t>({16}, std::vector<int32_t>(16, 0))}, attributes, answer, 0);
+}
+
 TEST_CASE("a sink takes its part of GroupQueryAttention's Softmax, and gives nothing") {
   const Tensor q = Tensor::of<float>({1, 1, 2}, {0, 0}), k = Tensor::of<float>({1, 1, 1}, {5}), v = Tensor::of<float>({1, 1, 1}, {6}), none;
   const Tensor last = Tensor::of<int32_t>({1}, {0}), total = Tensor::of<int32_t>({}, {1});

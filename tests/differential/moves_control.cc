@@ -43,13 +43,13 @@ void set_captured(Attributes& attributes, std::vector<Value*>& inputs, const std
   if (!captured.empty()) attributes.set(kCaptured, static_cast<int64_t>(captured.size()));
 }
 
-/// What a trip makes of a value that the next one begins with: mostly something new.
-Value* next_of(GraphMaker& body, const Value* v) {
+/// What a trip makes of a value that the next one begins with: mostly something new, in a Loop perhaps of another shape.
+Value* next_of(GraphMaker& body, const Value* v, bool keeps_shape = false) {
   const DType type = v->type.dtype;
   const Dims dims = body.dims(v);
   Value* next = body.existing([&](const Value& x) { return x.producer() && x.type.dtype == type && body.dims(&x) == dims; });
   if (next && body.choose.chance(0.95)) return next;
-  next = body.choose.chance(0.3) ? body.existing([&](const Value& x) { return x.type.dtype == type; }) : nullptr;
+  next = !keeps_shape && body.choose.chance(0.3) ? body.existing([&](const Value& x) { return x.type.dtype == type; }) : nullptr;
   return next ? next : existing_like(body, type, dims);
 }
 
@@ -168,7 +168,7 @@ void add_scan(GraphMaker& m) {
   }
   fill(body, m, captured);
   capture_added(body, own.size() + captured.size(), m, captured);
-  for (size_t i = 0; i < states; ++i) results.push_back(next_of(body, own[i]));
+  for (size_t i = 0; i < states; ++i) results.push_back(next_of(body, own[i], true));
   std::vector<int64_t> out_axes, out_reversed;
   for (int64_t i = m.choose.between(states ? 0 : 1, 2); i > 0; --i) {
     results.push_back(body.existing(any));

@@ -156,6 +156,7 @@ OpDef define_microsoft_q_linear_conv() {
       .attributes = std::move(attributes),
       .expand = expand_runtime_q_conv,
       .infer = infer_runtime_q_conv,
+      .types = {{"T1", kBytes, {0, 2}}, {"T2", kBytes, {3, 5}}, {"T3", kBytes, {7}}, {"T4", {DType::i32}, {8}}, {"scale", {DType::f32}, {1, 4, 6}}},
       .samples = "(uint8[2, 6, 5, 4] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, int8[7, 4, 3, 3] -128 to 128, "
                  "float32[7] 0.01 to 0.1, int8[7] -128 to 128, float32[] 0.5 to 1, uint8[] 0 to 256) {channels_last = 1, "
                  "pads = [1, 1, 1, 1]}"

@@ -85,14 +85,15 @@ OpDef define_dynamic_quantize_lstm() {
       .name = "DynamicQuantizeLSTM",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {1, 12},
+      .inputs = {3, 12},
       .outputs = {0, 3},
       .attributes = recurrent_attributes(),
       .expand = expand_dynamic_lstm,
       .infer = infer_dynamic_lstm,
+      .types = {{"T", {DType::f32}, {0, 3, 5, 6, 7, 8, 10}}, {"T1", {DType::i32}, {4}}, {"T2", kBytes, {1, 2, 9, 11}}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = "(float32[4, 2, 3], uint8[1, 3, 8] 0 to 256, int8[1, 2, 8] -128 to 128, float32[1, 16], int32[2]{4, 2}, float32[1, 2, 2], "
-                 "float32[1, 2, 2], float32[1, 6], float32[1] 0.001 to 0.01, uint8[1] 0 to 256, float32[1, 8] 0.001 to 0.01, "
+      .samples = "(float32[4, 2, 3], int8[1, 3, 8] -128 to 128, int8[1, 2, 8] -128 to 128, float32[1, 16], int32[2]{4, 2}, float32[1, 2, 2], "
+                 "float32[1, 2, 2], float32[1, 6], float32[1] 0.001 to 0.01, int8[1] -128 to 128, float32[1, 8] 0.001 to 0.01, "
                  "int8[1, 8] -128 to 128) {hidden_size = 2} 3",
   };
   op.attributes.push_back({"input_forget", AttributeKind::kInt, false, 0});

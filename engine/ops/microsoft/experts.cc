@@ -216,7 +216,7 @@ OpDef experts_op(const char* name) {
       .name = name,
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 8},  // infer says which must be there
+      .inputs = {3, 8},
       .attributes = {{"k", AttributeKind::kInt, false, 1},
                      {"activation_type", AttributeKind::kString, false, "relu"},
                      {"normalize_routing_weights", AttributeKind::kInt, false, 0},
@@ -249,10 +249,12 @@ OpDef define_moe() {
 
 OpDef define_q_moe() {
   OpDef op = experts_op("QMoE");
-  op.inputs = {4, 15};
-  for (const char* name : {"expert_weight_bits", "fc1_expert_weight_bits", "fc2_expert_weight_bits", "fc3_expert_weight_bits", "block_size",
-                           "weights_prepacked", "accuracy_level"})
+  op.inputs = {3, 21};
+  for (const char* name : {"fc1_expert_weight_bits", "fc2_expert_weight_bits", "fc3_expert_weight_bits", "block_size"})
     op.attributes.push_back({name, AttributeKind::kInt});
+  op.attributes.push_back({"expert_weight_bits", AttributeKind::kInt, false, 4});
+  op.attributes.push_back({"weights_prepacked", AttributeKind::kInt, false, -1});
+  op.attributes.push_back({"accuracy_level", AttributeKind::kInt, false, 0});
   op.attributes.push_back({"quant_type", AttributeKind::kString, false, "int"});
   op.samples = "(float32[3, 8], float32[3, 4], uint8[4, 6, 4] 0 to 256, float32[4, 6] 0.01 to 0.1, float32[4, 6], uint8[4, 8, 3] 0 to 256, "
                R"(float32[4, 8] 0.01 to 0.1) {k = 2, activation_type = "silu"})"

@@ -1,11 +1,11 @@
 #include "engine/ops/microsoft/experts_common.h"
 
-
 namespace svengine::ops {
 namespace {
 
 /// Inputs by which of fc1, fc2, fc3.
 constexpr size_t kPacked[] = {2, 5, 8}, kPackedScales[] = {3, 6, 9}, kPackedZeros[] = {11, 12, 13};
+constexpr size_t kFloat4Scales = 15;  // and behind it: scales of quant_types other than int
 
 int64_t bits_of(const Attributes& a, size_t which) {
   const std::string name = fmt::format("fc{}_expert_weight_bits", which + 1);
@@ -19,6 +19,8 @@ Status check_expert_bits(const Node& node) {
   if (a.get_string("quant_type", "int") != "int") return unimplemented("quant_type is '{}', only int is supported", a.get_string("quant_type"));
   if (const int64_t packed = a.get_int("weights_prepacked", -1); packed > 0)
     return unimplemented("weights_prepacked is {}: only weights in the order of the specification are read", packed);
+  for (size_t i = kFloat4Scales; i < node.inputs().size(); ++i)
+    if (node.input(i)) return unimplemented("input {} (scales of a whole weight, or of activations) is not supported", i);
   const int64_t block = a.get_int("block_size", 0);
   if (a.has("block_size") && (block < 1 || block > int64_t{1} << 20)) return error("block_size is {}, needs 1 or more", block);
   for (size_t i = 0; i < 3; ++i) {

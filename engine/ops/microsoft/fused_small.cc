@@ -14,6 +14,7 @@ Status infer_mul_integer(InferContext& c) {
   for (const size_t i : {kFactorA, kFactorB}) {
     if (!c.has_input(i)) return error("input {} is required but absent", static_cast<size_t>(i));
     SV_TRY(require_bytes(c, i, i == kFactorA ? "A" : "B"));
+    if (c.dtype(i) != c.dtype(kFactorA)) return error("A is {} and B {}, must be of one type", name_of(c.dtype(kFactorA)), name_of(c.dtype(i)));
     if (!c.has_input(i + 1)) continue;
     SV_TRY(require_zero_of(c, i + 1, i, "zero point"));
     SV_TRY(require_single(c, i + 1, "zero point"));
@@ -138,7 +139,8 @@ Status expand_complex_mul(ExpandContext& c) {
 }
 
 Status infer_is_all_finite(InferContext& c) {
-  for (size_t i = 0; i < c.input_count(); ++i) SV_TRY(require_dtype(c, i, "input", kRealTypes));
+  SV_TRY(require_dtype(c, 0, "input", kRealTypes));
+  for (size_t i = 1; i < c.input_count(); ++i) SV_TRY(require_dtype(c, i, "input", {c.dtype(0)}));
   if (c.attributes().get_int("isinf_only", 0) != 0 && c.attributes().get_int("isnan_only", 0) != 0)
     return error("isinf_only and isnan_only cannot both be set");
   c.set(0, DType::boolean, Shape(std::vector<Dim>{}));
@@ -210,7 +212,7 @@ OpDef define_complex_mul_conj() {
 
 OpDef define_is_all_finite() {
   return small_fused("IsAllFinite", {1, kVariadic}, {{"isinf_only", AttributeKind::kInt, false, 0}, {"isnan_only", AttributeKind::kInt, false, 0}},
-                     infer_is_all_finite, expand_is_all_finite, "(float32[2, 3], float64[4])"
+                     infer_is_all_finite, expand_is_all_finite, "(float32[2, 3], float32[4])"
                                                                 "(float32[0]) {isnan_only = 1}");
 }
 

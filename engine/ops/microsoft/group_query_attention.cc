@@ -36,6 +36,7 @@ Status check_group_query(const InferContext& c) {
   for (const size_t i : {kGqKeyScale, kGqValueScale, kGqQueryLengths})
     if (c.has_input(i))
       return unimplemented("input {} (k_scale, v_scale or query_seqlens) is not supported", static_cast<size_t>(i));
+  if (c.has_output(3)) return unimplemented("output 3 (output_qk) is not supported");
   for (const char* name : {"sliding_window_cache", "qk_output", "kv_cache_bit_width"})
     if (c.attributes().get_int(name, 0) > 0)
       return unimplemented("attribute {} = {} is not supported", name, c.attributes().get_int(name, 0));
@@ -253,11 +254,19 @@ OpDef define_microsoft_group_query_attention() {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {1, 17},
-      .outputs = {1, 3},
+      .outputs = {1, 4},
       .attributes = {{"num_heads", AttributeKind::kInt, true},
                      {"kv_num_heads", AttributeKind::kInt, true},
                      {"scale", AttributeKind::kFloat},
-                     {"softcap", AttributeKind::kFloat}},
+                     {"softcap", AttributeKind::kFloat},
+                     {"causal", AttributeKind::kInt, false, 1},
+                     {"local_window_size", AttributeKind::kInt, false, -1},
+                     {"smooth_softmax", AttributeKind::kInt, false, -1},
+                     {"sliding_window_cache", AttributeKind::kInt, false, 0},
+                     {"qk_output", AttributeKind::kInt, false, 0},
+                     {"qk_norm_epsilon", AttributeKind::kFloat, false, 1e-6f},
+                     {"k_quant_type", AttributeKind::kString, false, "NONE"},
+                     {"v_quant_type", AttributeKind::kString, false, "NONE"}},
       .expand = expand_group_query,
       .infer = infer_group_query,
       .traits = {.shape_inputs = {kGqTotal}},
@@ -272,12 +281,8 @@ OpDef define_microsoft_group_query_attention() {
                  "(float32[1, 2, 12], float32[1, 2, 12], float32[1, 2, 12], float32[1, 3, 2, 4], float32[1, 3, 2, 4], int32[1]{3}, "
                  "int32[1]{4}) {num_heads = 3, kv_num_heads = 3, smooth_softmax = 1}",
   };
-  for (const char* name : {"causal", "do_rotary", "rotary_interleaved", "local_window_size", "smooth_softmax",
-                           "sliding_window_cache", "qk_output", "kv_cache_bit_width"})
-    op.attributes.push_back({name, AttributeKind::kInt});
-  for (const char* name : {"qk_norm_epsilon", "q_norm_epsilon", "k_norm_epsilon"})
-    op.attributes.push_back({name, AttributeKind::kFloat});
-  for (const char* name : {"k_quant_type", "v_quant_type"}) op.attributes.push_back({name, AttributeKind::kString});
+  for (const char* name : {"do_rotary", "rotary_interleaved", "kv_cache_bit_width"}) op.attributes.push_back({name, AttributeKind::kInt});
+  for (const char* name : {"q_norm_epsilon", "k_norm_epsilon"}) op.attributes.push_back({name, AttributeKind::kFloat});
   return op;
 }
 

@@ -227,6 +227,7 @@ OpDef define_microsoft_group_norm() {
       .attributes = group_norm_attributes(),
       .expand = expand_runtime_group_norm,
       .infer = infer_runtime_group_norm,
+      .types = {{"T", {DType::f16, DType::f32}, {0}}, {"M", {DType::f16, DType::f32}, {1, 2}}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = "(float32[2, 3, 4, 6], float32[6], float32[6]) {groups = 2, activation = 1}"
                  "(float32[1, 2, 1, 1], float32[2], float32[2]) {groups = 1, activation = 0, channels_last = 0}",
@@ -243,6 +244,7 @@ OpDef define_microsoft_skip_group_norm() {
       .attributes = group_norm_attributes(),
       .expand = expand_skip_group_norm,
       .infer = infer_skip_group_norm,
+      .types = {{"T", {DType::f16, DType::f32}, {0, 3, 4}}, {"M", {DType::f16, DType::f32}, {1, 2}}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = "(float32[2, 3, 4, 6], float32[6], float32[6], float32[2, 6], float32[6]) {groups = 2, activation = 1} 2",
   };

@@ -132,7 +132,10 @@ OpDef define_microsoft_transpose_mat_mul() { return runtime_product("TransposeMa
 
 OpDef define_microsoft_fused_mat_mul_activation() {
   OpDef op = runtime_product("FusedMatMulActivation", true, true);
-  op.samples += R"((float32[3, 4], float32[4, 2]) {activation = "LeakyRelu", activation_alpha = 0.2})";
+  op.attributes.push_back({"activation_axis", AttributeKind::kInt});
+  for (AttributeDef& a : op.attributes) a.required = a.name == std::string_view("activation");
+  op.samples = R"((float32[2, 3, 5, 4], float32[2, 3, 5, 7]) {transA = 1, alpha = 0.5, activation = "Relu"})"
+               R"((float32[3, 4], float32[4, 2]) {activation = "LeakyRelu", activation_alpha = 0.2})";
   return op;
 }
 

@@ -63,7 +63,7 @@ OpDef define_q_embed_layer_normalization() {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {1, 18},
-      .outputs = {1, 2},
+      .outputs = {2, 2},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-12f}},
       .expand = expand_q_embed,
       .infer = infer_q_embed,

@@ -47,6 +47,7 @@ OpDef define_microsoft_fused_conv() {
       .attributes = std::move(attributes),
       .expand = expand_runtime_conv,
       .infer = infer_runtime_conv,
+      .types = {{"T", {DType::f16, DType::f32, DType::f64}, {0, 1, 2, 3}}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = R"((float32[1, 3, 6, 6], float32[18, 3, 3, 3], float32[18], float32[1, 18, 6, 6]) {pads = [1, 1, 1, 1], activation = "Relu"})"
                  R"((float32[1, 2, 3, 3], float32[2, 1, 2, 2]) {group = 2, activation = "LeakyRelu", activation_params = [0.2]})",

@@ -151,7 +151,7 @@ OpDef define_microsoft_pad() {
                           "(float32[3, 5], int64[4]{1, 2, 0, 3}, float32[1]{1.5})"
                           R"((float32[4, 5], int64[4]{1, 0, 2, 2}) {mode = "edge"})");
   op.canonicalize = canonicalize_runtime_pad;
-  op.types = {{"T", kAllTypes, {0, 2}}, {"pads", DTypeSet{DType::i64}, {1}}};
+  op.types = {{"T", {DType::f16, DType::f32, DType::f64}, {0, 2}}, {"pads", DTypeSet{DType::i64}, {1}}};
   op.traits.shape_inputs = {1};
   return op;
 }
@@ -164,30 +164,34 @@ OpDef define_microsoft_gather_nd() {
 }
 
 OpDef define_microsoft_quantize_linear() {
-  return same_as_onnx("QuantizeLinear", {2, 3}, {{"axis", AttributeKind::kInt, false, 1}, {"block_size", AttributeKind::kInt}},
+  OpDef op = same_as_onnx("QuantizeLinear", {2, 3}, {{"axis", AttributeKind::kInt, false, 1}},
                       "(float32[3, 4], float32[] 0.01 to 0.1, uint8[] 0 to 256)"
                       "(float32[3, 4], float32[3] 0.01 to 0.1, int16[3] -9 to 9) {axis = 0}"
                       "(float16[1], float16[] 0.1 to 0.5)");
+  op.types = {{"T1", {DType::f16, DType::f32}, {0, 1}}};
+  return op;
 }
 
 OpDef define_microsoft_dequantize_linear() {
-  return same_as_onnx("DequantizeLinear", {2, 3}, {{"axis", AttributeKind::kInt, false, 1}, {"block_size", AttributeKind::kInt}},
+  return same_as_onnx("DequantizeLinear", {2, 3}, {{"axis", AttributeKind::kInt, false, 1}},
                       "(uint8[3, 4] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256)"
                       "(uint16[3, 4] 0 to 999, float32[4] 0.01 to 0.1, uint16[4] 0 to 9)"
                       "(int32[1] -99 to 99, float32[] 0.01 to 0.1)");
 }
 
 OpDef define_microsoft_trilu() {
-  return same_as_onnx("Trilu", {1, 2}, {{"upper", AttributeKind::kInt, false, 1}},
-                      "(float32[2, 3, 4])"
-                      "(int64[3, 3], int64[]{-1}) {upper = 0}");
+  OpDef op = same_as_onnx("Trilu", {1, 2}, {{"upper", AttributeKind::kInt, false, 1}},
+                          "(float32[2, 3, 4])"
+                          "(int64[3, 3], int64[]{-1}) {upper = 0}");
+  op.types = {{"T", kNumericTypes | kBool, {0}}};
+  return op;
 }
 
 OpDef define_microsoft_unique() {
   return {.name = "Unique",
           .domain = kMicrosoftDomain,
           .until = 1,
-          .outputs = {1, 3},
+          .outputs = {3, 3},
           .expand = expand_unique_values,
           .infer = infer_unique_values,
           .samples = "(float32[6]{2.0, 1.0, 1.0, 3.0, 4.0, 3.0}) 3"};
@@ -201,6 +205,7 @@ OpDef define_microsoft_grid_sample() {
                           "(float32[2, 3, 5, 4], float32[2, 3, 2, 2] -1.2 to 1.2)"
                           R"((float32[1, 1, 4, 4], float32[1, 2, 2, 2] -1.2 to 1.2) {mode = "bicubic", padding_mode = "border"})");
   op.infer = infer_runtime_grid_sample;
+  op.types = {{"T1", {DType::f16, DType::f32, DType::f64}, {0, 1}}};
   op.expand = expand_runtime_grid_sample;
   op.tolerance = {.rtol = 1e-4, .atol = 1e-5};
   return op;

@@ -21,7 +21,6 @@ Status check_constants(const Node& node, const BitLayout& l) {
   for (size_t i : {kBits, kBitScales, kBitZeros, kGroupIndex})
     if ((i <= kBitScales && !node.input(i)) || (node.input(i) && !node.input(i)->is_constant()))
       return needs_constant("input {} of MatMulNBits needs to be a constant", i);
-  if (node.input(kBits)->type.dtype != DType::u8) return error("B is of type {}, needs uint8", name_of(node.input(kBits)->type.dtype));
   SV_TRY(check_count(node, kBits, l.n * l.row_bytes(), "B"));
   SV_TRY(check_count(node, kBitScales, l.n * l.blocks, "scales"));
   SV_TRY(check_count(node, kGroupIndex, l.k, "g_idx"));
@@ -42,8 +41,6 @@ Status expand_mat_mul_n_bits(ExpandContext& c) {
   const Node& node = c.node();
   SV_ASSIGN(const BitLayout l, bit_layout(node.attributes));
   SV_TRY(check_constants(node, l));
-  const DType type = node.input(kBitScales)->type.dtype;
-  if (type != DType::f32 && type != DType::f16) return error("scales are of type {}, needs float32 or float16", name_of(type));
   if (stays_packed(node)) {
     const int64_t level = node.attributes.get_int("accuracy_level");
     const Attributes attributes =
@@ -85,6 +82,7 @@ OpDef define_mat_mul_n_bits() {
                      {"weight_prepacked", AttributeKind::kInt, false, 0}},
       .expand = expand_mat_mul_n_bits,
       .infer = infer_mat_mul_n_bits,
+      .types = {{"T1", kSingleTypes, {0, 2, 5}}, {"T2", {DType::u8}, {1}}, {"T3", kSingleTypes | DTypeSet{DType::u8}, {3}}, {"T4", {DType::i32}, {4}}},
       .samples = "(float32[3, 40], uint8[5, 2, 16]{13, 90, ...}, float32[5, 2]{0.02, 0.16, 0.08, 0.22, 0.14, 0.06, 0.19999999, 0.12, 0.04, "
                  "0.17999999}) {K = 40, N = 5, bits = 4, block_size = 32, accuracy_level = 0}"
                  "(float32[2, 16], uint8[3, 1, 16]{13, 90, ...}, float32[3, 1]{0.001, 0.008, 0.004}, uint8[3, 1]{13, 90, 167}) {K = 16, "

@@ -252,7 +252,7 @@ Result<Tensor> dequantized_weights(const Node& node, const BitLayout& l, const s
       if (type == DType::f32)
         out.data<float>()[static_cast<size_t>(k * l.n + n)] = value;
       else
-        std::memcpy(out.raw() + (k * l.n + n) * 2, std::array{float_to_half(value)}.data(), 2);
+        std::memcpy(out.raw() + (k * l.n + n) * 2, std::array{type == DType::f16 ? float_to_half(value) : float_to_bfloat(value)}.data(), 2);
     }
   return Tensor(out);
 }

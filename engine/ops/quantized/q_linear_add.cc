@@ -10,6 +10,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_q_linear_binary(InferContext& c) {
+  for (size_t i : {3, 4, 6})
+    if (!c.has_input(i)) return error("input {} ({}) is absent", i, i == 3 ? "B" : i == 4 ? "B_scale" : "C_scale");
   SV_TRY(require_bytes(c, 0, "A"));
   for (size_t i : {2, 3, 5, 7}) SV_TRY(require_zero_of(c, i, 0, i == 3 ? "B" : "a zero point"));
   for (size_t i : {1, 4, 6}) {
@@ -101,7 +103,7 @@ OpDef q_linear_binary(const char* name, Status (*lower)(LowerContext&)) {
   return {.name = name,
           .domain = kMicrosoftDomain,
           .until = 1,
-          .inputs = {7, 8},
+          .inputs = {2, 8},  // zero points may be absent
           .infer = infer_q_linear_binary,
           .lower = lower,
           .samples = "(uint8[3, 70] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, uint8[3, 70] 0 to 256, float32[] 0.01 to 0.1, "

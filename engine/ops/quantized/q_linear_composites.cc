@@ -148,22 +148,33 @@ Status infer_composite(InferContext& c, size_t like, size_t zero, const Result<S
   return {};
 }
 
-Status infer_q_same(InferContext& c) { return infer_composite(c, 0, 4, c.shape(0)); }
+/// X, X_scale, X_zero_point (or none), Y_scale, Y_zero_point (or none, but for some).
+Status infer_around(InferContext& c, const Result<Shape>& shape, bool needs_zero = false) {
+  if (!c.has_input(3)) return error("input 3 (Y_scale) is absent");
+  if (needs_zero && !c.has_input(4)) return error("input 4 (Y_zero_point) is absent");
+  return infer_composite(c, 0, 4, shape);
+}
+
+Status infer_q_same(InferContext& c) { return infer_around(c, c.shape(0)); }
+Status infer_q_softmax(InferContext& c) { return infer_around(c, c.shape(0), true); }
 
 Status infer_q_global_pool(InferContext& c) {
-  return infer_composite(c, 0, 4, shape_between(c, "GlobalAveragePool", {0}, {}, c.attributes().get_int("channels_last") != 0));
+  return infer_around(c, shape_between(c, "GlobalAveragePool", {0}, {}, c.attributes().get_int("channels_last") != 0));
 }
 
 Status infer_q_average_pool(InferContext& c) {
-  return infer_composite(c, 0, 4, shape_between(c, "AveragePool", {0}, pool_attributes(c.attributes()), c.attributes().get_int("channels_last") != 0));
+  return infer_around(c, shape_between(c, "AveragePool", {0}, pool_attributes(c.attributes()), c.attributes().get_int("channels_last") != 0));
 }
 
 Status infer_q_reduce_mean(InferContext& c) {
   const Shape& x = c.shape(0);
-  return infer_composite(c, 0, 4, x.has_rank() ? reduced_shape(c.attributes(), x, c.attributes().get_ints("axes")) : Shape());
+  return infer_around(c, x.has_rank() ? reduced_shape(c.attributes(), x, c.attributes().get_ints("axes")) : Shape());
 }
 
 Status infer_q_concat(InferContext& c) {
+  SV_TRY(require_dtype(c, 0, "Y_scale", {DType::f32}));
+  SV_TRY(require_bytes(c, 1, "Y_zero_point"));
+  for (size_t i = 2; i < c.input_count(); ++i) SV_TRY(require_dtype(c, i, "input", kBytes | DTypeSet{DType::f32}));
   if (c.input_count() < 5 || (c.input_count() - 2) % 3 != 0) return error("has {} inputs, needs two and three for each value", c.input_count());
   std::vector<size_t> values;
   for (size_t i = 2; i < c.input_count(); i += 3) {
@@ -179,23 +190,29 @@ Status infer_q_where(InferContext& c) {
   return infer_composite(c, 1, 8, shape_between(c, "Where", {0, 1, 4}, {}));
 }
 
+/// Values and zero points are bytes of one type, scales float32.
+std::vector<TypeParameter> quantized_types(InputSet values, InputSet scales) {
+  return {{"T", kBytes, values}, {"scale", {DType::f32}, scales}};
+}
+
 OpDef composite(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
                 Status (*expand)(ExpandContext&), std::string samples) {
   OpDef op{.name = name, .domain = kMicrosoftDomain, .until = 1, .inputs = inputs, .attributes = std::move(attributes)};
   op.infer = infer;
   op.expand = expand;
+  if (inputs.max == 5) op.types = quantized_types({0, 2, 4}, {1, 3});
   op.samples = std::move(samples);
   return op;
 }
 
-/// X, X_scale, X_zero_point, Y_scale, Y_zero_point; as uint8, and as int8 without the last.
-std::string around_samples(const char* dims, const char* attributes = "") {
-  return fmt::format("(uint8{0} 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256) {1}"
-                     "(int8{0} -128 to 128, float32[] 0.01 to 0.1, int8[] -128 to 128, float32[] 0.01 to 0.1) {1}",
-                     dims, attributes);
-}
+constexpr Arity kAround{2, 5}, kAroundWithZeros{5, 5};
 
-constexpr Arity kAround{4, 5};
+/// X, X_scale, X_zero_point, Y_scale, Y_zero_point; as uint8, and as int8 without the last.
+std::string around_samples(const char* dims, const char* attributes = "", bool needs_zero = false) {
+  return fmt::format("(uint8{0} 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256) {1}"
+                     "(int8{0} -128 to 128, float32[] 0.01 to 0.1, int8[] -128 to 128, float32[] 0.01 to 0.1{2}) {1}",
+                     dims, attributes, needs_zero ? ", int8[] -128 to 128" : "");
+}
 
 }  // namespace
 
@@ -210,12 +227,12 @@ OpDef define_q_linear_leaky_relu() {
 
 OpDef define_q_linear_softmax() {
   return composite("QLinearSoftmax", kAround, {{"axis", AttributeKind::kInt, false, -1}, {"opset", AttributeKind::kInt, true}},
-                   infer_q_same, expand_q_softmax, around_samples("[3, 7]", "{opset = 13}"));
+                   infer_q_softmax, expand_q_softmax, around_samples("[3, 7]", "{opset = 13}", true));
 }
 
 OpDef define_q_linear_global_average_pool() {
-  return composite("QLinearGlobalAveragePool", kAround, {{"channels_last", AttributeKind::kInt, false, 0}},
-                   infer_q_global_pool, expand_q_global_pool, around_samples("[2, 5, 4, 3]", "{channels_last = 1}"));
+  return composite("QLinearGlobalAveragePool", kAroundWithZeros, {{"channels_last", AttributeKind::kInt, false, 0}},
+                   infer_q_global_pool, expand_q_global_pool, around_samples("[2, 5, 4, 3]", "{channels_last = 1}", true));
 }
 
 OpDef define_q_linear_average_pool() {
@@ -231,8 +248,8 @@ OpDef define_q_linear_average_pool() {
 }
 
 OpDef define_q_linear_reduce_mean() {
-  return composite("QLinearReduceMean", kAround, {{"axes", AttributeKind::kInts}, {"keepdims", AttributeKind::kInt, false, 1}},
-                   infer_q_reduce_mean, expand_q_reduce_mean, around_samples("[2, 3, 5]", "{axes = [1, 2]}"));
+  return composite("QLinearReduceMean", kAround, {{"axes", AttributeKind::kInts, true}, {"keepdims", AttributeKind::kInt, true}},
+                   infer_q_reduce_mean, expand_q_reduce_mean, around_samples("[2, 3, 5]", "{axes = [1, 2], keepdims = 1}"));
 }
 
 OpDef define_q_linear_concat() {
@@ -243,9 +260,12 @@ OpDef define_q_linear_concat() {
 }
 
 OpDef define_q_linear_where() {
-  return composite("QLinearWhere", {8, 9}, {}, infer_q_where, expand_q_where,
+  OpDef op = composite("QLinearWhere", {9, 9}, {}, infer_q_where, expand_q_where,
                    "(bool[2, 3] 0 to 2, uint8[2, 3] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, uint8[3] 0 to 256, "
                    "float32[] 0.01 to 0.1, uint8[] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256)");
+  op.types = quantized_types({1, 3, 4, 6, 8}, {2, 5, 7});
+  op.types.push_back({"B", kBool, {0}});
+  return op;
 }
 
 }  // namespace svengine::ops

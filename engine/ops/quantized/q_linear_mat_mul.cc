@@ -84,6 +84,7 @@ OpDef define_mat_mul_integer_to_float() {
       .inputs = {4, 7},
       .infer = infer_mat_mul_integer_to_float,
       .lower = lower_mat_mul_integer_to_float,
+      .types = {{"T1", kBytes, {0, 4}}, {"T2", kBytes, {1, 5}}, {"T3", {DType::f32}, {2, 3, 6}}},
       .cost = matmul_cost,
       .samples = "(uint8[13, 37] 0 to 256, int8[37, 29] -128 to 128, float32[] 0.01 to 0.1, float32[] 0.01 to 0.1, uint8[] 0 to 256, "
                  "int8[] -128 to 128, float32[29])"
