@@ -13,6 +13,15 @@ AttributeProto* add_int(NodeProto* node, const std::string& name, int64_t value)
   return a;
 }
 
+/// A node of com.microsoft behind the others.
+NodeProto* add_contributed(ModelProto& m, const std::string& op, const std::vector<std::string>& inputs) {
+  m.add_opset_import()->set_domain("com.microsoft");
+  m.mutable_opset_import(m.opset_import_size() - 1)->set_version(1);
+  NodeProto* node = add_tail(m, op, inputs);
+  node->set_domain("com.microsoft");
+  return node;
+}
+
 NodeProto* relu(ModelProto& m) { return m.mutable_graph()->mutable_node(0); }
 
 /// d.f(a) = Relu(a), and tail = d.f(x).
@@ -174,6 +183,26 @@ std::vector<RuleCase> operator_cases() {
   };
 }
 
+std::vector<RuleCase> contributed_cases() {
+  return {
+      {"attribute-missing", "needs attribute 'num_heads'", [](ModelProto& m) { add_contributed(m, "Attention", {"x", "w"}); }},
+      {"attribute-unknown", "FastGelu of opset 1 has no attribute 'alpha'",
+       [](ModelProto& m) { add_int(add_contributed(m, "FastGelu", {"x"}), "alpha", 1); }},
+      {"attribute-type", "is INT, FusedMatMul wants FLOAT", [](ModelProto& m) { add_int(add_contributed(m, "FusedMatMul", {"x", "x"}), "alpha", 1); }},
+      {"input-count", "has 1 inputs, BiasGelu of opset 1 takes 2", [](ModelProto& m) { add_contributed(m, "BiasGelu", {"x"}); }},
+      {"input-missing", "input 1 (B)",
+       [](ModelProto& m) {
+         add_contributed(m, "BiasGelu", {"x", ""});
+       }},
+      {"type-constraint", "QuickGelu of opset 1 takes bfloat16, float16",
+       [](ModelProto& m) {
+         add_input(m, "words", {3}, DType::string);
+         add_contributed(m, "QuickGelu", {"words"});
+       }},
+      {"operator-foreign", "com.microsoft.Newest", [](ModelProto& m) { add_contributed(m, "Newest", {"x"}); }},
+  };
+}
+
 std::vector<RuleCase> body_cases() {
   return {
       {"if-arity", "then_branch gives 2 outputs, the node has 1",
@@ -248,5 +277,5 @@ TEST_CASE("a call that leads to a refused function is told once, and inference g
 
 std::vector<svengine::tests::RuleCase> svengine::tests::node_cases() {
   using namespace node_rules_test;
-  return together({attribute_cases(), operator_cases(), body_cases()});
+  return together({attribute_cases(), operator_cases(), contributed_cases(), body_cases()});
 }

@@ -85,7 +85,7 @@ class OperatorRules {
     if (const Schema* later = c_.schemas.first(node.domain(), node.op_type())) {
       c_.add("operator-unknown", body, index,
              fmt::format("{} came in opset {}, the model imports {}", shown(node.domain(), node.op_type()), later->since, opset));
-    } else if (c_.schemas.has_domain(node.domain())) {
+    } else if (c_.schemas.has_whole_domain(node.domain())) {
       c_.add("operator-unknown", body, index, fmt::format("{} is no operator of opset {}", shown(node.domain(), node.op_type()), opset));
     } else if (!c_.ops.find(node.domain(), node.op_type())) {
       foreign_.add(c_, body, index, fmt::format("{} is not known here, nor a function of the model", shown(node.domain(), node.op_type())));
@@ -147,7 +147,7 @@ class OperatorRules {
     if (opset == 0 || node.op_type().empty() || c_.functions.find(node)) return {};
     const OpDef* def = node.domain() == kInternalDomain ? nullptr : c_.ops.find(node.domain(), node.op_type());
     const std::string name = shown(node.domain(), node.op_type());
-    if (c_.schemas.has_domain(node.domain()) && !c_.schemas.find(node.domain(), node.op_type(), opset)) return {};
+    if (c_.schemas.has_whole_domain(node.domain()) && !c_.schemas.find(node.domain(), node.op_type(), opset)) return {};
     if (!def) return name;
     // A newer opset is taken as the newest known one.
     const int64_t taken = std::min<int64_t>(opset, std::max(c_.ops.newest_opset(def->domain), 1));

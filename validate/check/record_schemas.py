@@ -1,6 +1,7 @@
-"""Records what ONNX's operators take in every version, for schemas.cc:
+"""Records what operators take in every version, for schemas.cc:
 
-    python3 validate/check/record_schemas.py > validate/check/onnx_schemas.txt        (package onnx)
+    python3 validate/check/record_schemas.py onnx > validate/check/onnx_schemas.txt                      (package onnx)
+    python3 validate/check/record_schemas.py com.microsoft > validate/check/microsoft_schemas.txt        (packages onnx and onnxruntime)
 
 First come the sets of types that parameters are constrained to, numbered from 0; tensor(float) is written as float32:
 
@@ -15,17 +16,18 @@ type, + where with different ones. TYPE is a parameter or a type. Numbers of out
 behind it: 1,5,2,3,4. Kinds of attributes are f i s t g p (sparse tensor) y (type), doubled for lists; ! marks what must be given.
 """
 import re
+import sys
 
 import onnx
 import onnx.checker
 import onnx.defs
 import onnx.helper
 
+MICROSOFT = 'com.microsoft'
 KINDS = {'FLOAT': 'f', 'INT': 'i', 'STRING': 's', 'TENSOR': 't', 'GRAPH': 'g', 'SPARSE_TENSOR': 'p', 'TYPE_PROTO': 'y'}
 NAMES = {'float': 'float32', 'double': 'float64', 'float8e4m3fn': 'float8_e4m3fn', 'float8e4m3fnuz': 'float8_e4m3fnuz',
          'float8e5m2': 'float8_e5m2', 'float8e5m2fnuz': 'float8_e5m2fnuz', 'float8e8m0': 'float8_e8m0', 'float4e2m1': 'float4_e2m1'}
 MANY = 2147483647
-OPTION = onnx.defs.OpSchema.FormalParameterOption
 
 
 def compact(text):
@@ -40,9 +42,15 @@ def kind(attribute):
     return letter * (2 if many else 1) + ('!' if attribute.required else '')
 
 
+def type_of(parameter):
+    """ONNX Runtime's binding has the same under other names, here and below."""
+    return parameter.type_str if hasattr(parameter, 'type_str') else parameter.typeStr
+
+
 def formal(parameter):
-    mark = {OPTION.Single: '', OPTION.Optional: '?', OPTION.Variadic: '*' if parameter.is_homogeneous else '+'}[parameter.option]
-    return f'{parameter.name}:{compact(parameter.type_str)}{mark}'
+    one_type = parameter.is_homogeneous if hasattr(parameter, 'is_homogeneous') else parameter.isHomogeneous
+    mark = {'Single': '', 'Optional': '?', 'Variadic': '*' if one_type else '+'}[parameter.option.name]
+    return f'{parameter.name}:{compact(type_of(parameter))}{mark}'
 
 
 def complaint(schema, outputs, **attributes):
@@ -59,17 +67,46 @@ def complaint(schema, outputs, **attributes):
     return ''
 
 
+def runtime_complaint(schema):
+    """What ONNX Runtime says of a model of one node, whose inputs are of the first types that may be, with an attribute of no operator."""
+    import onnxruntime
+    types = {c.type_param_str: c.allowed_type_strs[0] for c in schema.type_constraints}
+    inputs = []
+    for i in range(schema.min_input):
+        text = type_of(schema.inputs[min(i, len(schema.inputs) - 1)])
+        name = re.search(r'tensor\((\w+)\)', types.get(text, text))[1].upper()
+        inputs.append(onnx.helper.make_tensor_value_info(f'i{i}', getattr(onnx.TensorProto, name), None))
+    outputs = [f'o{i}' for i in range(max(schema.min_output, 1))]
+    node = onnx.helper.make_node(schema.name, [i.name for i in inputs], outputs, domain=schema.domain, no_such_attribute=1)
+    examples = {'INT': 1, 'FLOAT': 1.0, 'STRING': 'a', 'INTS': [1], 'FLOATS': [1.0], 'STRINGS': ['a']}
+    node.attribute.extend(onnx.helper.make_attribute(n, examples[a.type.name]) for n, a in schema.attributes.items()
+                          if a.required and a.type.name in examples)
+    graph = onnx.helper.make_graph([node], 'g', inputs, [onnx.helper.make_empty_tensor_value_info(o) for o in outputs])
+    model = onnx.helper.make_model(graph, ir_version=9, opset_imports=[onnx.helper.make_opsetid(*i) for i in [('', 18), (schema.domain, 1)]])
+    try:
+        onnxruntime.InferenceSession(model.SerializeToString())
+    except Exception as problem:  # its exceptions have no class in common
+        return str(problem)
+    return ''
+
+
 def refused_outputs(schema):
     """Numbers of outputs within the limits that are refused all the same."""
+    if schema.domain == MICROSOFT:
+        return []
     return [n for n in range(schema.min_output, min(schema.max_output, 16) + 1) if 'allowed output sizes' in complaint(schema, n)]
 
 
 def flags_of(schema):
     if schema.deprecated:
         return 'd'
-    if schema.min_input + schema.min_output == 0:
+    if schema.domain == MICROSOFT:
+        problem = runtime_complaint(schema)
+    elif schema.min_input + schema.min_output == 0:
         return ''
-    return '' if 'Unrecognized attribute' in complaint(schema, schema.min_output, no_such_attribute=1) else 'u'
+    else:
+        problem = complaint(schema, schema.min_output, no_such_attribute=1)
+    return '' if 'Unrecognized attribute' in problem else 'u'
 
 
 def line_of(schema, sets):
@@ -84,13 +121,22 @@ def line_of(schema, sets):
                      ' '.join(f'{n}:{kind(a)}' for n, a in sorted(schema.attributes.items()))])
 
 
+def schemas_of(source):
+    """The schemas, and the package that says so."""
+    if source == 'onnx':
+        return onnx.defs.get_all_schemas_with_history(), f'onnx {onnx.__version__}'
+    import onnxruntime
+    from onnxruntime.capi import onnxruntime_pybind11_state as binding
+    return [s for s in binding.get_all_operator_schema() if s.domain == MICROSOFT], f'onnxruntime {onnxruntime.__version__}'
+
+
 def main():
     sets, lines = {}, []
-    schemas = onnx.defs.get_all_schemas_with_history()
+    schemas, package = schemas_of(sys.argv[1])
     for schema in sorted(schemas, key=lambda s: (s.domain, s.name, s.since_version)):
         lines.append(line_of(schema, sets))
     print('R"(')
-    print(f'made by validate/check/record_schemas.py of onnx {onnx.__version__}')
+    print(f'made by validate/check/record_schemas.py of {package}')
     for types, number in sets.items():
         print(f'types|{number}|{" ".join(types)}')
     print('\n'.join(lines).replace(str(MANY), 'many'))

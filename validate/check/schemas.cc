@@ -10,8 +10,11 @@
 namespace svengine::validate {
 namespace {
 
-constexpr std::string_view kText =
+constexpr std::string_view kOnnx =
 #include "validate/check/onnx_schemas.txt"
+    ;
+constexpr std::string_view kMicrosoft =
+#include "validate/check/microsoft_schemas.txt"
     ;
 
 std::vector<std::string_view> parts_of(std::string_view text, char separator) {
@@ -75,7 +78,10 @@ const Schemas& Schemas::get() {
 }
 
 Schemas::Schemas() {
-  for (const std::string_view line : parts_of(kText, '\n')) add_line(line);
+  for (const std::string_view text : {kOnnx, kMicrosoft}) {
+    const int first_set = static_cast<int>(sets_.size());
+    for (const std::string_view line : parts_of(text, '\n')) add_line(line, first_set);
+  }
   std::sort(schemas_.begin(), schemas_.end(), [](const Schema& a, const Schema& b) { return key_of(a) < key_of(b); });
   for (const Schema& s : schemas_) {
     if (newest_.empty() || newest_.back().first != s.domain) newest_.emplace_back(s.domain, 0);
@@ -83,7 +89,7 @@ Schemas::Schemas() {
   }
 }
 
-void Schemas::add_line(std::string_view line) {
+void Schemas::add_line(std::string_view line, int first_set) {
   const std::vector<std::string_view> fields = parts_of(line, '|');
   if (fields.size() == 3 && fields[0] == "types") sets_.push_back(parts_of(fields[2], ' '));
   if (fields.size() != 11 || fields[0] != "op") return;
@@ -96,7 +102,7 @@ void Schemas::add_line(std::string_view line) {
   for (size_t i = 2; i < outs.size(); ++i) s.refused_outputs.push_back(schema_number(outs[i]));
   std::vector<std::pair<std::string_view, int>> parameters;
   for (const std::string_view p : parts_of(fields[9], ' '))
-    parameters.emplace_back(p.substr(0, p.find('=')), schema_number(p.substr(p.find('=') + 1)));
+    parameters.emplace_back(p.substr(0, p.find('=')), first_set + schema_number(p.substr(p.find('=') + 1)));
   for (const std::string_view v : parts_of(fields[7], ' ')) s.inputs.push_back(value_of(v, parameters));
   for (const std::string_view v : parts_of(fields[8], ' ')) s.outputs.push_back(value_of(v, parameters));
   for (const std::string_view a : parts_of(fields[10], ' ')) s.attributes.push_back(attribute_of(a));
@@ -119,7 +125,7 @@ const Schema* Schemas::first(std::string_view domain, std::string_view name) con
   return at != schemas_.end() && at->name == name && at->domain == canonical_domain(domain) ? &*at : nullptr;
 }
 
-bool Schemas::has_domain(std::string_view domain) const { return newest(domain) > 0; }
+bool Schemas::has_whole_domain(std::string_view domain) const { return domain != kMicrosoftDomain && newest(domain) > 0; }
 
 int Schemas::newest(std::string_view domain) const {
   for (const auto& [name, newest] : newest_)

@@ -1,5 +1,5 @@
-// What ONNX's operators take in every version: arity, attributes, types, as the package onnx says (onnx_schemas.txt, which
-// record_schemas.py writes).
+// What ONNX's operators take in every version: arity, attributes, types, as the package onnx says (onnx_schemas.txt), and what those of
+// com.microsoft take, as ONNX Runtime says (microsoft_schemas.txt). record_schemas.py writes both.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -19,9 +19,10 @@ struct SchemaValue {
   int set = -1;          // the types it may have, for Schemas::types(); -1: exactly `type`
 };
 
-/// What an operator says of its input or output `i`: the last of a list stands for all behind it. Null: it has none.
+/// What an operator says of its input or output `i`: a variadic one stands for all behind it. Null: it has none.
 inline const SchemaValue* value_at(const std::vector<SchemaValue>& list, size_t i) {
-  return list.empty() ? nullptr : &list[std::min(i, list.size() - 1)];
+  if (i < list.size()) return &list[i];
+  return !list.empty() && list.back().presence == Presence::variadic ? &list.back() : nullptr;
 }
 
 struct SchemaAttribute {
@@ -50,9 +51,9 @@ class Schemas {
   const Schema* find(std::string_view domain, std::string_view name, int64_t opset) const;
   /// The oldest form of an operator; null: there is no such operator.
   const Schema* first(std::string_view domain, std::string_view name) const;
-  /// Whether ONNX defines the operators of a domain.
-  bool has_domain(std::string_view domain) const;
-  /// The newest opset of a domain; 0 for others' domains.
+  /// Whether all operators of a domain are known: of ONNX's. ONNX Runtime has more of com.microsoft in builds for other machines.
+  bool has_whole_domain(std::string_view domain) const;
+  /// The newest opset of a domain; 0 where none of its operators is known.
   int newest(std::string_view domain) const;
   /// Whether a value may have a type ("float32", "seq(int64)").
   bool allows(const SchemaValue& value, std::string_view type) const;
@@ -61,7 +62,8 @@ class Schemas {
 
  private:
   Schemas();
-  void add_line(std::string_view line);
+  /// Sets of types are numbered from `first_set` on in the text.
+  void add_line(std::string_view line, int first_set);
 
   std::vector<std::vector<std::string_view>> sets_;       // each sorted
   std::vector<Schema> schemas_;                           // sorted by domain, name, since

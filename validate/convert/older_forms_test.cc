@@ -263,6 +263,17 @@ TEST_CASE("types that an operator takes later are wider ones between casts") {
   CHECK(graph.outputs()[0]->type.dtype == DType::i8);
 }
 
+TEST_CASE("extremes of bools are those of integers before opset 20") {
+  for (const char* name : {"ReduceMax", "ReduceMin"}) {
+    Graph graph = graph_of(operator_of(name), {.inputs = {{.dtype = DType::boolean, .dims = {2, 3}}, known({1})}});
+    const std::vector<Tensor> inputs{Tensor::of<bool>({2, 3}, {true, false, true, false, false, true})}, expected = run(graph, inputs);
+    REQUIRE(validate::widen_young_types(graph, 13, all_ops()).ok());
+    CHECK(graph.nodes().size() == 3);
+    CHECK(graph.outputs()[0]->type.dtype == DType::boolean);
+    CHECK(validate::compare(run(graph, inputs).at(0), expected.at(0), {}).passed);
+  }
+}
+
 TEST_CASE("inputs of two types where the opset wants one are both of the wider") {
   SampleInput scale, zero;
   scale.value = Tensor::scalar(0.5f);

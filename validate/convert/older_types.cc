@@ -25,6 +25,7 @@ const Wider kWider[] = {
     {DType::u8, {DType::u32, DType::i32, DType::u64, DType::i64, DType::f32}},
     {DType::u16, {DType::u32, DType::i32, DType::u64, DType::i64, DType::f32}},
     {DType::i32, {DType::i64}},             {DType::u32, {DType::u64, DType::i64}},
+    {DType::boolean, {DType::u8, DType::i32}},
 };
 
 constexpr DTypeSet kFloats = {DType::f16, DType::bf16, DType::f32, DType::f64};

@@ -13,7 +13,8 @@ using namespace svengine::tests;
 
 namespace {
 
-constexpr std::string_view kRules[] = {"attribute-unknown", "attribute-type", "operator-unknown", "operator-deprecated", "input-count", "output-count"};
+constexpr std::string_view kRules[] = {"attribute-unknown", "attribute-type",      "attribute-missing", "operator-unknown", "operator-foreign",
+                                       "input-count",       "operator-deprecated", "output-count",      "input-missing",    "output-missing"};
 
 /// ONNX Runtime's, in ONNX's domain.
 bool is_foreign(const OpDef& op) { return *op.domain || op.name == std::string_view("SimplifiedLayerNormalization"); }
@@ -74,6 +75,19 @@ TEST_CASE("samples of ai.onnx.ml are written in a version that has their operato
     }
   }
   CHECK(operators >= 18);
+}
+
+TEST_CASE("samples of com.microsoft are written as ONNX Runtime takes them") {
+  int operators = 0;
+  for (const OpDef& op : all_ops().all()) {
+    if (op.domain != std::string_view(kMicrosoftDomain)) continue;
+    ++operators;
+    for (const Sample& sample : samples_of(op)) {
+      INFO(op.name);
+      CHECK(foreign_to(graph_of(op, sample), kNewestOpset) == "");
+    }
+  }
+  CHECK(operators >= 60);
 }
 
 TEST_CASE("an absent input of Optional is none") {
