@@ -5,10 +5,8 @@
 #include <catch2/catch.hpp>
 
 #include "engine/ops/registry.h"
-#include "engine/ops/samples.h"
 #include "tests/recorded.h"
 #include "validate/check/schemas.h"
-#include "validate/convert/convert_test_util.h"
 
 namespace attributes_test {
 using namespace svengine;
@@ -52,29 +50,6 @@ bool has_schema_attribute(const OpDef& op, std::string_view name) {
   return false;
 }
 
-/// How many inputs there are before the first that may be absent.
-int leading_inputs(const validate::Schema& schema) {
-  for (size_t i = 0; i < schema.inputs.size(); ++i)
-    if (schema.inputs[i].presence == validate::Presence::optional) return static_cast<int>(i);
-  return schema.least_inputs;
-}
-
-/// Inputs that must be there and without which inference takes the node all the same.
-std::string taken_without_required(const OpDef& op, const Sample& sample, const validate::Schema& schema) {
-  std::string out;
-  for (size_t i = 0; i < schema.inputs.size() && i < sample.inputs.size(); ++i) {
-    if (schema.inputs[i].presence != validate::Presence::single) continue;
-    const Graph graph = graph_of(op, sample);
-    Node* node = graph.nodes().back().get();
-    std::vector<Value*> inputs = node->inputs();
-    Graph without;
-    for (size_t k = 0; k < inputs.size(); ++k) inputs[k] = inputs[k] && k != i ? without.add_input(fmt::format("i{}", k), inputs[k]->type) : nullptr;
-    Node* made = without.add_node(op, "n", std::move(inputs), node->outputs().size(), node->attributes);
-    if (infer_types(*made).ok()) out += fmt::format("{} ", schema.inputs[i].name);
-  }
-  return out;
-}
-
 }  // namespace
 
 TEST_CASE("operators have the attributes and defaults that ONNX's schemas say") {
@@ -92,25 +67,6 @@ TEST_CASE("operators have the attributes and defaults that ONNX's schemas say") 
     ++compared;
   }
   CHECK(compared >= 470);  // so many were there when this was written
-}
-
-TEST_CASE("operators take no more and no fewer inputs and outputs than the schemas say") {
-  constexpr std::string_view kOtherForm[] = {"Upsample", "Adagrad", "Adam", "Momentum",  // canonical forms are another's, or fixed groups
-                                             "QLinearConcat"};                          // behind the first two inputs three of each tensor
-  int compared = 0;
-  for (const OpDef& op : all_ops().all()) {
-    const validate::Schema* schema = validate::Schemas::get().find(op.domain, op.name, op.until);
-    if (!schema || std::ranges::find(kOtherForm, op.name) != std::end(kOtherForm)) continue;
-    INFO(op.domain << " " << op.name);
-    CHECK(op.inputs.min <= leading_inputs(*schema));
-    for (const Sample& sample : samples_of(op)) CHECK(taken_without_required(op, sample, *schema) == "");
-    ++compared;
-    if (op.domain != std::string_view(kMicrosoftDomain)) continue;  // ONNX's may have inputs and outputs that gradients and bodies need
-    CHECK(op.inputs.max == std::min(schema->most_inputs, kVariadic));
-    CHECK(op.outputs.min == schema->least_outputs);
-    CHECK(op.outputs.max == std::min(schema->most_outputs, kVariadic));
-  }
-  CHECK(compared >= 280);
 }
 
 TEST_CASE("what no opset of ONNX has is internal") {

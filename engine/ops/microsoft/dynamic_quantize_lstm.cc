@@ -21,13 +21,8 @@ Status check_lstm_weights(const InferContext& c, size_t weights, size_t of, cons
 }
 
 Status infer_dynamic_lstm(InferContext& c) {
-  SV_TRY(require_dtype(c, kSteps, "X", {DType::f32}));
   SV_TRY(require_rank(c, kSteps, "X", 3));
-  for (const size_t i : {kDW, kDR}) {
-    if (!c.has_input(i)) return error("{} is required but absent", i == kDW ? "W" : "R");
-    SV_TRY(require_bytes(c, i, i == kDW ? "W" : "R"));
-    SV_TRY(require_rank(c, i, i == kDW ? "W" : "R", 3));
-  }
+  for (const size_t i : {kDW, kDR}) SV_TRY(require_rank(c, i, i == kDW ? "W" : "R", 3));
   SV_TRY(check_lstm_weights(c, kDW, kDWScale, "W_scale"));
   SV_TRY(check_lstm_weights(c, kDW, kDWZero, "W_zero_point"));
   SV_TRY(check_lstm_weights(c, kDR, kDRScale, "R_scale"));

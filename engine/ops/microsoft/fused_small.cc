@@ -13,10 +13,6 @@ enum MulIntegerInput : size_t { kFactorA, kFactorAZero, kFactorB, kFactorBZero }
 Status infer_mul_integer(InferContext& c) {
   for (const size_t i : {kFactorA, kFactorB}) {
     if (!c.has_input(i)) return error("input {} is required but absent", static_cast<size_t>(i));
-    SV_TRY(require_bytes(c, i, i == kFactorA ? "A" : "B"));
-    if (c.dtype(i) != c.dtype(kFactorA)) return error("A is {} and B {}, must be of one type", name_of(c.dtype(kFactorA)), name_of(c.dtype(i)));
-    if (!c.has_input(i + 1)) continue;
-    SV_TRY(require_zero_of(c, i + 1, i, "zero point"));
     SV_TRY(require_single(c, i + 1, "zero point"));
   }
   SV_ASSIGN(Shape y, broadcast(c.shape(kFactorA), c.shape(kFactorB)));
@@ -140,7 +136,7 @@ Status expand_complex_mul(ExpandContext& c) {
 
 Status infer_is_all_finite(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "input", kRealTypes));
-  for (size_t i = 1; i < c.input_count(); ++i) SV_TRY(require_dtype(c, i, "input", {c.dtype(0)}));
+  SV_TRY(require_same_dtypes(c));
   if (c.attributes().get_int("isinf_only", 0) != 0 && c.attributes().get_int("isnan_only", 0) != 0)
     return error("isinf_only and isnan_only cannot both be set");
   c.set(0, DType::boolean, Shape(std::vector<Dim>{}));
@@ -178,9 +174,11 @@ OpDef small_fused(const char* name, Arity inputs, std::vector<AttributeDef> attr
 }  // namespace
 
 OpDef define_mul_integer() {
-  return small_fused("MulInteger", {1, 4}, {}, infer_mul_integer, expand_mul_integer,
-                     "(uint8[2, 3] 0 to 256, uint8[] 0 to 256, uint8[3] 0 to 256, uint8[] 0 to 256)"
-                     "(int8[1] -128 to 128, int8[1] -128 to 128, int8[4, 1] -128 to 128)");
+  OpDef op = small_fused("MulInteger", {1, 4}, {}, infer_mul_integer, expand_mul_integer,
+                         "(uint8[2, 3] 0 to 256, uint8[] 0 to 256, uint8[3] 0 to 256, uint8[] 0 to 256)"
+                         "(int8[1] -128 to 128, int8[1] -128 to 128, int8[4, 1] -128 to 128)");
+  op.types = {{"T", kBytes, {kFactorA, kFactorAZero, kFactorB, kFactorBZero}}};
+  return op;
 }
 
 OpDef define_reduce_sum_integer() {

@@ -99,13 +99,11 @@ Status expand_simplified(ExpandContext& c) {
 }
 
 Status infer_runtime_group_norm(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
   SV_TRY(require_rank(c, 0, "X", 4));
   static constexpr const char* kNames[] = {"X", "gamma", "beta"};
   const bool last = c.attributes().get_int("channels_last", 1) != 0;
   const Dim channels = c.shape(0).has_rank() ? c.shape(0)[last ? 3 : 1] : Dim();
   for (size_t i = 1; i < 3; ++i) {
-    SV_TRY(require_dtype(c, i, kNames[i], kRealTypes));
     SV_TRY(require_rank(c, i, kNames[i], 1));
     if (c.shape(i).has_rank() && known_different(c.shape(i)[0], channels))
       return error("{} has {} elements, needs one for each of the {} channels", kNames[i], c.shape(i)[0].value(),
@@ -140,8 +138,6 @@ Status infer_skip_group_norm(InferContext& c) {
   SV_TRY(infer_runtime_group_norm(c));
   if (c.attributes().get_int("channels_last", 1) == 0)
     return error("channels_last is 0; this operator adds a vector of the last dimension: it must be 1");
-  if (c.dtype(3) != c.dtype(0) || (c.has_input(4) && c.dtype(4) != c.dtype(0)))
-    return error("skip and bias must be {} as X is", name_of(c.dtype(0)));
   SV_TRY(require_last(c, 4, "bias"));
   const bool flat = c.shape(3).has_rank() && c.shape(3).rank() == 2;
   if (!flat) SV_TRY(require_rank(c, 3, "skip", 4));

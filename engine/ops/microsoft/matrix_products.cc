@@ -89,27 +89,29 @@ Status expand_runtime_gemm(ExpandContext& c) {
   return {};
 }
 
-std::vector<AttributeDef> product_attributes(bool batch, bool activation) {
+std::vector<AttributeDef> product_attributes(bool batch) {
   std::vector<AttributeDef> list{{"transA", AttributeKind::kInt, false, 0},
                                  {"transB", AttributeKind::kInt, false, 0},
                                  {"alpha", AttributeKind::kFloat, false, 1.0f}};
   if (batch)
     list.push_back({"transBatchA", AttributeKind::kInt, false, 0}),
         list.push_back({"transBatchB", AttributeKind::kInt, false, 0});
-  if (!activation) return list;
-  list.push_back({"activation", AttributeKind::kString});
-  for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"})
-    list.push_back({name, AttributeKind::kFloat});
   return list;
 }
 
-OpDef runtime_product(const char* name, bool batch, bool activation) {
+void add_activation(std::vector<AttributeDef>& list, bool required) {
+  list.push_back({"activation", AttributeKind::kString, required});
+  for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"})
+    list.push_back({name, AttributeKind::kFloat});
+}
+
+OpDef runtime_product(const char* name, bool batch) {
   return {
       .name = name,
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {2, 2},
-      .attributes = product_attributes(batch, activation),
+      .attributes = product_attributes(batch),
       .expand = expand_runtime_product,
       .infer = infer_runtime_product,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
@@ -122,25 +124,26 @@ OpDef runtime_product(const char* name, bool batch, bool activation) {
 }  // namespace
 
 OpDef define_microsoft_fused_mat_mul() {
-  OpDef op = runtime_product("FusedMatMul", true, false);
+  OpDef op = runtime_product("FusedMatMul", true);
   op.samples += "(float32[5, 2, 3, 4], float32[2, 3, 4, 6]) {transBatchA = 1}";
   op.samples += "(float32[2, 19, 3], float32[2, 21, 19]) {transA = 1, transB = 1}";
   return op;
 }
 
-OpDef define_microsoft_transpose_mat_mul() { return runtime_product("TransposeMatMul", false, false); }
+OpDef define_microsoft_transpose_mat_mul() { return runtime_product("TransposeMatMul", false); }
 
 OpDef define_microsoft_fused_mat_mul_activation() {
-  OpDef op = runtime_product("FusedMatMulActivation", true, true);
+  OpDef op = runtime_product("FusedMatMulActivation", true);
+  add_activation(op.attributes, true);
   op.attributes.push_back({"activation_axis", AttributeKind::kInt});
-  for (AttributeDef& a : op.attributes) a.required = a.name == std::string_view("activation");
   op.samples = R"((float32[2, 3, 5, 4], float32[2, 3, 5, 7]) {transA = 1, alpha = 0.5, activation = "Relu"})"
                R"((float32[3, 4], float32[4, 2]) {activation = "LeakyRelu", activation_alpha = 0.2})";
   return op;
 }
 
 OpDef define_microsoft_fused_gemm() {
-  std::vector<AttributeDef> attributes = product_attributes(false, true);
+  std::vector<AttributeDef> attributes = product_attributes(false);
+  add_activation(attributes, false);
   attributes.push_back({"beta", AttributeKind::kFloat, false, 1.0f});
   return {
       .name = "FusedGemm",

@@ -60,7 +60,6 @@ Status infer_runtime_grid_sample(InferContext& c) {
   if (mode != "linear" && mode != "cubic" && mode != "nearest") return error("mode is '{}', must be bilinear, nearest or bicubic", mode);
   if (padding != "zeros" && padding != "border" && padding != "reflection")
     return error("padding_mode is '{}', must be zeros, border or reflection", padding);
-  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
   SV_TRY(require_rank(c, 0, "X", 4));
   SV_TRY(require_rank(c, 1, "Grid", 4));
   const Shape &x = c.shape(0), &grid = c.shape(1);

@@ -225,6 +225,10 @@ Status require_bytes(const InferContext& c, size_t input, const char* what) {
   return require_dtype(c, input, what, {DType::u8, DType::i8});
 }
 
+std::vector<TypeParameter> quantized_types(InputSet values, InputSet scales) {
+  return {{"T", kBytes, values}, {"scale", {DType::f32}, scales}};
+}
+
 Status require_zero_of(const InferContext& c, size_t zero, size_t of, const char* what) {
   if (!c.has_input(zero)) return {};
   if (c.dtype(zero) != c.dtype(of))

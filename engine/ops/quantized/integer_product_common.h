@@ -69,6 +69,9 @@ void emit_integer_product(LowerContext& c, IntegerProduct p);
 /// "zero 3" or "zeros 3 4 5": what of a constant zero point decides packed bytes.
 std::string name_zeros(const Tensor* zero);
 
+/// Type parameters where values and zero points are bytes of one type, and scales float32.
+std::vector<TypeParameter> quantized_types(InputSet values, InputSet scales);
+
 /// Checks of inference: input i is uint8 or int8.
 Status require_bytes(const InferContext& c, size_t input, const char* what);
 /// A zero point of the type of input `of`, a scale: one element or more. Absent ones pass.

@@ -12,14 +12,8 @@ namespace {
 Status infer_q_linear_binary(InferContext& c) {
   for (size_t i : {3, 4, 6})
     if (!c.has_input(i)) return error("input {} ({}) is absent", i, i == 3 ? "B" : i == 4 ? "B_scale" : "C_scale");
-  SV_TRY(require_bytes(c, 0, "A"));
-  for (size_t i : {2, 3, 5, 7}) SV_TRY(require_zero_of(c, i, 0, i == 3 ? "B" : "a zero point"));
-  for (size_t i : {1, 4, 6}) {
-    SV_TRY(require_dtype(c, i, "a scale", {DType::f32}));
-    SV_TRY(require_single(c, i, "a scale"));
-  }
-  for (size_t i : {2, 5, 7})
-    if (c.has_input(i)) SV_TRY(require_single(c, i, "a zero point"));
+  for (size_t i : {1, 4, 6}) SV_TRY(require_single(c, i, "a scale"));
+  for (size_t i : {2, 5, 7}) SV_TRY(require_single(c, i, "a zero point"));
   SV_ASSIGN(Shape shape, broadcast(c.shape(0), c.shape(3)));
   c.set(0, c.dtype(0), std::move(shape));
   return {};
@@ -106,6 +100,7 @@ OpDef q_linear_binary(const char* name, Status (*lower)(LowerContext&)) {
           .inputs = {2, 8},  // zero points may be absent
           .infer = infer_q_linear_binary,
           .lower = lower,
+          .types = quantized_types({0, 2, 3, 5, 7}, {1, 4, 6}),
           .samples = "(uint8[3, 70] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, uint8[3, 70] 0 to 256, float32[] 0.01 to 0.1, "
                      "uint8[] 0 to 256, float32[] 0.1 to 0.2, uint8[] 0 to 256)"
                      "(int8[1] -128 to 128, float32[] 0.01 to 0.1, int8[] -128 to 128, int8[1] -128 to 128, float32[] 0.01 to 0.1, "

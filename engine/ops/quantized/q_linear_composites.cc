@@ -173,7 +173,6 @@ Status infer_q_reduce_mean(InferContext& c) {
 
 Status infer_q_concat(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "Y_scale", {DType::f32}));
-  SV_TRY(require_bytes(c, 1, "Y_zero_point"));
   for (size_t i = 2; i < c.input_count(); ++i) SV_TRY(require_dtype(c, i, "input", kBytes | DTypeSet{DType::f32}));
   if (c.input_count() < 5 || (c.input_count() - 2) % 3 != 0) return error("has {} inputs, needs two and three for each value", c.input_count());
   std::vector<size_t> values;
@@ -185,14 +184,7 @@ Status infer_q_concat(InferContext& c) {
 }
 
 Status infer_q_where(InferContext& c) {
-  for (const size_t i : {0, 1, 4})
-    if (!c.has_input(i)) return error("input {} is absent", i);
   return infer_composite(c, 1, 8, shape_between(c, "Where", {0, 1, 4}, {}));
-}
-
-/// Values and zero points are bytes of one type, scales float32.
-std::vector<TypeParameter> quantized_types(InputSet values, InputSet scales) {
-  return {{"T", kBytes, values}, {"scale", {DType::f32}, scales}};
 }
 
 OpDef composite(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
@@ -200,12 +192,18 @@ OpDef composite(const char* name, Arity inputs, std::vector<AttributeDef> attrib
   OpDef op{.name = name, .domain = kMicrosoftDomain, .until = 1, .inputs = inputs, .attributes = std::move(attributes)};
   op.infer = infer;
   op.expand = expand;
-  if (inputs.max == 5) op.types = quantized_types({0, 2, 4}, {1, 3});
   op.samples = std::move(samples);
   return op;
 }
 
 constexpr Arity kAround{2, 5}, kAroundWithZeros{5, 5};
+
+OpDef around_composite(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
+                       Status (*expand)(ExpandContext&), std::string samples) {
+  OpDef op = composite(name, inputs, std::move(attributes), infer, expand, std::move(samples));
+  op.types = quantized_types({0, 2, 4}, {1, 3});
+  return op;
+}
 
 /// X, X_scale, X_zero_point, Y_scale, Y_zero_point; as uint8, and as int8 without the last.
 std::string around_samples(const char* dims, const char* attributes = "", bool needs_zero = false) {
@@ -217,26 +215,26 @@ std::string around_samples(const char* dims, const char* attributes = "", bool n
 }  // namespace
 
 OpDef define_q_linear_sigmoid() {
-  return composite("QLinearSigmoid", kAround, {}, infer_q_same, expand_q_sigmoid, around_samples("[3, 7]"));
+  return around_composite("QLinearSigmoid", kAround, {}, infer_q_same, expand_q_sigmoid, around_samples("[3, 7]"));
 }
 
 OpDef define_q_linear_leaky_relu() {
-  return composite("QLinearLeakyRelu", kAround, {{"alpha", AttributeKind::kFloat, false, 0.01f}}, infer_q_same, expand_q_leaky_relu,
+  return around_composite("QLinearLeakyRelu", kAround, {{"alpha", AttributeKind::kFloat, false, 0.01f}}, infer_q_same, expand_q_leaky_relu,
                    around_samples("[3, 7]", "{alpha = 0.2}"));
 }
 
 OpDef define_q_linear_softmax() {
-  return composite("QLinearSoftmax", kAround, {{"axis", AttributeKind::kInt, false, -1}, {"opset", AttributeKind::kInt, true}},
+  return around_composite("QLinearSoftmax", kAround, {{"axis", AttributeKind::kInt, false, -1}, {"opset", AttributeKind::kInt, true}},
                    infer_q_softmax, expand_q_softmax, around_samples("[3, 7]", "{opset = 13}", true));
 }
 
 OpDef define_q_linear_global_average_pool() {
-  return composite("QLinearGlobalAveragePool", kAroundWithZeros, {{"channels_last", AttributeKind::kInt, false, 0}},
+  return around_composite("QLinearGlobalAveragePool", kAroundWithZeros, {{"channels_last", AttributeKind::kInt, false, 0}},
                    infer_q_global_pool, expand_q_global_pool, around_samples("[2, 5, 4, 3]", "{channels_last = 1}", true));
 }
 
 OpDef define_q_linear_average_pool() {
-  return composite("QLinearAveragePool", kAround,
+  return around_composite("QLinearAveragePool", kAround,
                    {{"auto_pad", AttributeKind::kString, false, "NOTSET"},
                     {"ceil_mode", AttributeKind::kInt, false, 0},
                     {"channels_last", AttributeKind::kInt, false, 0},
@@ -248,7 +246,7 @@ OpDef define_q_linear_average_pool() {
 }
 
 OpDef define_q_linear_reduce_mean() {
-  return composite("QLinearReduceMean", kAround, {{"axes", AttributeKind::kInts, true}, {"keepdims", AttributeKind::kInt, true}},
+  return around_composite("QLinearReduceMean", kAround, {{"axes", AttributeKind::kInts, true}, {"keepdims", AttributeKind::kInt, true}},
                    infer_q_reduce_mean, expand_q_reduce_mean, around_samples("[2, 3, 5]", "{axes = [1, 2], keepdims = 1}"));
 }
 
@@ -261,8 +259,8 @@ OpDef define_q_linear_concat() {
 
 OpDef define_q_linear_where() {
   OpDef op = composite("QLinearWhere", {9, 9}, {}, infer_q_where, expand_q_where,
-                   "(bool[2, 3] 0 to 2, uint8[2, 3] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, uint8[3] 0 to 256, "
-                   "float32[] 0.01 to 0.1, uint8[] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256)");
+                       "(bool[2, 3] 0 to 2, uint8[2, 3] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, uint8[3] 0 to 256, "
+                       "float32[] 0.01 to 0.1, uint8[] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256)");
   op.types = quantized_types({1, 3, 4, 6, 8}, {2, 5, 7});
   op.types.push_back({"B", kBool, {0}});
   return op;

@@ -32,11 +32,6 @@ Status lower_q_linear_mat_mul(LowerContext& c) {
 }
 
 Status infer_mat_mul_integer_to_float(InferContext& c) {
-  SV_TRY(require_bytes(c, 0, "A"));
-  SV_TRY(require_bytes(c, 1, "B"));
-  SV_TRY(require_zero_of(c, 4, 0, "a_zero_point"));
-  SV_TRY(require_zero_of(c, 5, 1, "b_zero_point"));
-  for (size_t i : {2, 3}) SV_TRY(require_dtype(c, i, i == 2 ? "a_scale" : "b_scale", {DType::f32}));
   SV_TRY(check_counts(c, {.a = 0, .b = 1, .of_rows = {2, 4}, .of_columns = {3, 5}, .biases = {6}}));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), false, false));
   c.set(0, DType::f32, std::move(shape));
