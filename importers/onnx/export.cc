@@ -57,6 +57,7 @@ Result<GraphProto> make_structure(const Graph& graph, int opset) {
   }
   for (const Value* v : graph.inputs()) SV_TRY(onnx::export_value_info(*v, *out.add_input()));
   SV_TRY(add_outputs(graph, scope, out));
+  SV_TRY(onnx::add_value_info(graph, out));
   onnx::make_node_names_unique(out);
   return out;
 }

@@ -129,6 +129,15 @@ Status export_value_info(const Value& value, onnx_proto::ValueInfoProto& out) {
   return {};
 }
 
+Status add_value_info(const Graph& graph, onnx_proto::GraphProto& out) {
+  std::unordered_set<std::string_view> said;
+  for (const auto& output : out.output()) said.insert(output.name());
+  for (const auto& node : graph.nodes())
+    for (const Value* v : node->outputs())
+      if (v->type.dtype != DType::undefined && !said.contains(v->name())) SV_TRY(export_value_info(*v, *out.add_value_info()));
+  return {};
+}
+
 NameScope::NameScope(const Graph& graph, const NameScope* around) : around_(around) {
   graph.for_each_value([&](const Value& v) { own_.insert(v.name()); });
 }
@@ -154,6 +163,7 @@ Result<onnx_proto::GraphProto> export_body(const Node& node, const std::string& 
   make_node_names_unique(out);
   for (size_t i = 0; i + captured < copy.inputs().size(); ++i) SV_TRY(export_value_info(*copy.inputs()[i], *out.add_input()));
   for (const Value* v : copy.outputs()) SV_TRY(export_value_info(*v, *out.add_output()));
+  SV_TRY(add_value_info(copy, out));
   add_initializers(copy, out);
   return out;
 }

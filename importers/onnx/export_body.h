@@ -11,6 +11,10 @@ namespace svengine::onnx {
 /// Name and type of a graph's input or output.
 Status export_value_info(const Value& value, onnx_proto::ValueInfoProto& out);
 
+/// The types of what the nodes of `graph` give and `out` does not list as an output already: other readers do not infer the types of
+/// every operator, and ONNX Runtime, whose schemas of com.microsoft leave some out, loads no model that says none of these either.
+Status add_value_info(const Graph& graph, onnx_proto::GraphProto& out);
+
 /// Names that nodes of the graph read, within bodies too; views of the graph's strings.
 void note_read_names(const onnx_proto::GraphProto& graph, std::unordered_set<std::string_view>& out);
 

@@ -7,7 +7,9 @@
 #include <numeric>
 
 #include "engine/base/narrow_float.h"
+#include "engine/ops/registry.h"
 #include "importers/onnx/import_test_util.h"
+#include "importers/onnx/onnx_file.h"
 #include "importers/onnx/tensor_file.h"
 
 namespace export_test {
@@ -113,6 +115,37 @@ TEST_CASE("a model can be exported over the file it is mapped from") {
   const Result<Model> again = import_onnx(file.path, {.ops = &test_ops()});
   REQUIRE(again.ok());
   check_same(model->graph, again->graph);
+}
+
+TEST_CASE("values that are no outputs have their types in the file too, within bodies as well") {
+  Graph branch = sample_graph();
+  const Type carried = branch.inputs()[0]->type;
+  Graph graph;
+  Value* x = graph.add_input("x", carried);
+  Value* condition = graph.add_input("condition", {DType::boolean, Shape{}, 0});
+  Attributes attributes;
+  attributes.set("captured", int64_t{1});
+  attributes.set("then_branch", Subgraph(std::make_shared<const Graph>(branch.clone())));
+  attributes.set("else_branch", Subgraph(std::make_shared<const Graph>(std::move(branch))));
+  Node* either = graph.add_node(*all_ops().find("", "If"), "if", {condition, x}, 1, std::move(attributes));
+  REQUIRE(infer_types(*either).ok());
+  Node* relu = graph.add_node(*all_ops().find("", "Relu"), "relu", {either->output()}, 1);
+  graph.add_output(relu->output());
+  REQUIRE(infer_types(*relu).ok());
+  const auto file = export_model(graph, {});
+  if (!file.ok()) FAIL(file.error().message());
+  const auto names = [](const GraphProto& of) {
+    std::vector<std::string> out;
+    for (const ValueInfoProto& info : of.value_info()) {
+      CHECK(info.type().tensor_type().elem_type() == TensorProto::FLOAT);
+      CHECK(info.type().tensor_type().has_shape());
+      out.push_back(info.name());
+    }
+    return out;
+  };
+  const GraphProto& written = file->model().graph();
+  CHECK(names(written) == std::vector<std::string>{either->output()->name()});
+  CHECK(names(written.node(0).attribute(0).g()).size() == 2);  // its third node gives its output
 }
 
 TEST_CASE("nodes of one name are written with different ones") {
