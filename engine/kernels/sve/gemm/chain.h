@@ -37,14 +37,42 @@ int64_t chain_scratch_bytes(const DenseChainArgsOf<T>& args) noexcept {
   return 2 * block_panels(args) * widest(args) * kPanelStepBytes;
 }
 
-/// Rows [first, first + rows) of x as panels one after the other; lanes without a row hold anything.
+/// A range of memory, prefetched a part at a time between other work.
+class PrefetchRange {
+ public:
+  template <class T>
+  PrefetchRange(const T* begin, int64_t count, int64_t parts)
+      : at_(reinterpret_cast<const char*>(begin)), end_(reinterpret_cast<const char*>(begin + count)), part_(ceil_div(count * kBytes<T>, parts)) {}
+
+  template <bool kWrites>
+  void next() {
+    for (const char* stop = at_ + smaller(part_, end_ - at_); at_ < stop; at_ += kMachine.line_bytes) __builtin_prefetch(at_, kWrites, 2);
+  }
+
+ private:
+  const char *at_, *end_;
+  int64_t part_;
+};
+
+/// Rows [first, first + rows) of x as panels one after the other; lanes without a row hold anything. The rows behind them are fetched meanwhile, and
+/// where these rows' results go: give_samples writes pieces of as many rows as a panel has columns, which no processor foresees.
 template <class T>
 void take_samples(const DenseChainArgsOf<T>& args, int64_t first, int64_t rows, T* panels) {
   constexpr int kLanes = kLanesOf<T>;
-  const int64_t inputs = args.layers[0].groups * args.layers[0].inputs;
+  const DenseLayerOf<T>& last = args.layers[args.count - 1];
+  const int64_t inputs = args.layers[0].groups * args.layers[0].inputs, outputs = last.groups * last.outputs;
+  const int64_t squares = ceil_div(inputs, kLanes);
   for (int64_t i = 0; i < rows; i += kLanes) {
+    const T* x = args.x + (first + i) * inputs;
     T* panel = panels + i / kPanelColumns<T> * inputs * kPanelColumns<T> + i % kPanelColumns<T>;
-    copy_turned(args.x + (first + i) * inputs, inputs, smaller(rows - i, kLanes), inputs, panel, kPanelColumns<T>);
+    const int64_t count = smaller(rows - i, kLanes);
+    PrefetchRange next_x(x + count * inputs, smaller(args.rows - first - i - count, kLanes) * inputs, squares);
+    PrefetchRange y(args.y + (first + i) * outputs, count * outputs, squares);
+    for (int64_t d = 0; d < inputs; d += kLanes) {
+      next_x.next<false>();
+      y.next<true>();
+      copy_turned(x + d, inputs, count, smaller(inputs - d, kLanes), panel + d * kPanelColumns<T>, kPanelColumns<T>);
+    }
   }
   const int64_t end = ceil_div(rows, kPanelColumns<T>) * kPanelColumns<T>;
   for (int64_t i = ceil_div(rows, kLanes) * kLanes; i < end; i += kLanes)
