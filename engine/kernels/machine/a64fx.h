@@ -16,7 +16,7 @@ inline constexpr Machine a64fx{
     .lanes = 16, .vector_registers = 32, .gemm_rows = 12, .gemm_vectors = 2, .gemm_block_bytes = 32 << 10, .conv_pixels = 6,
     .conv_vectors = 4, .pointwise_pixels = 13, .pointwise_vectors = 2, .conv_weight_bytes = 40 << 10, .conv_addresses = 10,
     .broadcast_reach = 64, .l1_bytes = 64 << 10, .l2_bytes = 597 << 10, .line_bytes = 256, .newton_divide = true,
-    .table_exp = true, .broadcast_operand = false, .deep_window = false};
+    .estimate_divide = true, .table_exp = true, .broadcast_operand = false, .deep_window = false};
 
 // [MM] Fujitsu, A64FX Microarchitecture Manual 1.8. [PG] Fujitsu and RIKEN, A64FX Programming Guide (Processors) 1.4, measured on the
 // chip at 2.0 GHz. [LT] timings published in the repository lighttransport/gemm, A64FX at 2.0 GHz.

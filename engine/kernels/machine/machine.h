@@ -24,6 +24,7 @@ struct Machine {
   int64_t l2_bytes;      // a core's share
   int64_t line_bytes;    // of a cache line
   bool newton_divide;    // division and roots by estimate and Newton steps: faster than the processor's own
+  bool estimate_divide;  // quotients of normal numbers from an estimate likewise
   bool table_exp;        // FEXPA looks up 2^(i/64) in one instruction
   bool broadcast_operand;  // multiply-adds can broadcast an operand from memory
   bool deep_window;      // hundreds of instructions in flight: chains of dependent instructions overlap by themselves

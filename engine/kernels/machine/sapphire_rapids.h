@@ -12,6 +12,6 @@ inline constexpr Machine sapphire_rapids{
     .lanes = 16, .vector_registers = 32, .gemm_rows = 14, .gemm_vectors = 2, .gemm_block_bytes = 48 << 10, .conv_pixels = 6,
     .conv_vectors = 4, .pointwise_pixels = 14, .pointwise_vectors = 2, .conv_weight_bytes = 384 << 10, .conv_addresses = 8,
     .broadcast_reach = 1 << 20, .l1_bytes = 48 << 10, .l2_bytes = 2 << 20, .line_bytes = 64, .newton_divide = false,
-    .table_exp = false, .broadcast_operand = true, .deep_window = true};
+    .estimate_divide = true, .table_exp = false, .broadcast_operand = true, .deep_window = true};
 
 }  // namespace svengine::kernels::machines

@@ -37,7 +37,7 @@ int64_t chain_scratch_bytes(const DenseChainArgsOf<T>& args) noexcept {
   return 2 * block_panels(args) * widest(args) * kPanelStepBytes;
 }
 
-/// A range of memory, prefetched a part at a time between other work.
+/// A range of memory, prefetched into L2 a part at a time between other work.
 class PrefetchRange {
  public:
   template <class T>

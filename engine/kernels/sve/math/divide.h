@@ -1,5 +1,6 @@
 // Reciprocal, division and roots. On A64FX a vector FDIV or FSQRT blocks a pipe for 98 cycles, so they are made of the 8-bit
-// estimates and Newton steps there (kMachine.newton_divide); elsewhere the processor's own instruction is faster.
+// estimates and Newton steps there (kMachine.newton_divide); elsewhere the processor's own instruction is faster. AVX-512's takes 16 cycles,
+// and its estimates have 14 bits: no step, but the residual, makes quotients of normal numbers of them (kMachine.estimate_divide).
 //
 // Each Newton step doubles the correct bits: 8, 16, then a residual computed with a fused multiply-add ends at the rounding
 // of the last operation. FRECPS and FRSQRTS define 0 x infinity, so that zeros and infinities come out right.
@@ -21,15 +22,22 @@ SVENGINE_INLINE V vrecip(V x) {
   }
 }
 
+/// 1 / b to more than the half of a float's bits.
+template <class V>
+SVENGINE_INLINE V vestimate_for_quotient(V b) {
+  const V y = vestimate(b);
+  if constexpr (sve_reciprocal::kBits > 12) return y;
+  else return vmul(y, vnewton(b, y));
+}
+
 /// a / b for finite a and normal |b| < 2^126 with a normal or zero quotient: at most 1 ULP. Where |a| < 2^-100 the residual
 /// may underflow, which leaves 2^-15 of relative error when subnormals are flushed. One operation more than vrecip.
 template <class V>
 SVENGINE_INLINE V vdiv_normal(V a, V b) {
-  if constexpr (!kMachine.newton_divide) {
+  if constexpr (!kMachine.estimate_divide) {
     return veach([](vf x, vf y) SVENGINE_INLINE_LAMBDA { return vf(svdiv_x(svptrue_b32(), x, y)); }, a, b);
   } else {
-    V y = vestimate(b);
-    y = vmul(y, vnewton(b, y));
+    const V y = vestimate_for_quotient(b);
     const V q = vmul(a, y);
     return vfma(vfnma(q, b, a), y, q);
   }
@@ -38,11 +46,10 @@ SVENGINE_INLINE V vdiv_normal(V a, V b) {
 /// The same for b > 0, and -0 for a = -0. x is 0 where a is, and only there.
 template <class V>
 SVENGINE_INLINE V vdiv_signed(V a, V b, V x) {
-  if constexpr (!kMachine.newton_divide) {
+  if constexpr (!kMachine.estimate_divide) {
     return vdiv_normal(a, b);
   } else {
-    V y = vestimate(b);
-    y = vmul(y, vnewton(b, y));
+    const V y = vestimate_for_quotient(b);
     const V q = vmul(a, y);
     return vfma_unless_zero(x, q, vfnma(q, b, a), y);
   }
@@ -77,16 +84,17 @@ SVENGINE_INLINE vf vsqrt(vf x) {
 /// a / b for everything: at most 0.51 ULP. Where the steps could leave the range of floats, or meet zero, infinity or NaN,
 /// the processor's division takes over lane by lane; vectors without such lanes never wait for it.
 SVENGINE_INLINE vf vdiv(vf a, vf b) {
-  const vf q = vdiv_signed(a, b, a);
-  if constexpr (kMachine.newton_divide) {
-    const vb all = svptrue_b32();
-    const vf a_size = vabs(a), b_size = vabs(b);
+  const vb all = svptrue_b32();
+  if constexpr (!kMachine.newton_divide) {
+    return svdiv_x(all, a, b);
+  } else {
+    const vf q = vdiv_signed(a, b, a), a_size = vabs(a), b_size = vabs(b);
     const vb bounded = svcmplt(svcmplt(svcmpgt(all, b_size, vdup(0x1p-60f)), b_size, vdup(0x1p60f)), a_size, vdup(0x1p60f));
     const vb tiny = svcmplt(vne(a, vdup(0.0f)), a_size, vdup(0x1p-64f));
     const vb rest = svorr_z(all, svnot_z(all, bounded), tiny);
     if (svptest_any(all, rest)) [[unlikely]] return vsel(rest, svdiv_x(all, a, b), q);
+    return q;
   }
-  return q;
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

@@ -7,19 +7,18 @@
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 /// a / b for normal b > 0 and a finite with a quotient of magnitude 2 at most: at most 1 ULP. By estimate and Newton steps where
-/// these are faster, each of which doubles the estimate's 8 bits.
+/// these are faster; the residual doubles the bits once more.
 template <class A, class B>
 SVENGINE_INLINE B vdiv_f64(A a, B b) {
-  if constexpr (!kMachine.newton_divide) {
+  if constexpr (!kMachine.estimate_divide) {
     return veach([](auto x, auto y) SVENGINE_INLINE_LAMBDA { return vd(svdiv_x(svptrue_b64(), x, y)); }, a, b);
   } else {
     return veach(
         [](auto x, auto d) SVENGINE_INLINE_LAMBDA {
           const vb all = svptrue_b64();
-          vd y = svrecpe(d);
-          y = svmul_x(all, y, svrecps(d, y));
-          y = svmul_x(all, y, svrecps(d, y));
-          y = svmul_x(all, y, svrecps(d, y));
+          vd y = sve_reciprocal::estimate(d);
+          SVENGINE_UNROLL
+          for (int bits = sve_reciprocal::kBits; bits < 28; bits *= 2) y = svmul_x(all, y, sve_reciprocal::step(d, y));
           const vd q = svmul_x(all, x, y);
           return vfma(vfnma(q, d, x), y, q);
         },

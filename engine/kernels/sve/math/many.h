@@ -9,6 +9,8 @@
 // Functions that are templates of V take one vector (vf) or Many of them; every lane's arithmetic is the same, so results are
 // bitwise equal. Operands that are one vector (constants) or a number go with every one of the many.
 #pragma once
+#include <reciprocal.h>
+
 #include "engine/kernels/sve/math/base_f64.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
@@ -84,8 +86,8 @@ SVENGINE_INLINE vf vfma_unless_zero(vf x, vf a, vf b, vf c) { return svmla_m(vne
 SVENGINE_LOCKSTEP(vfma_unless_zero)
 SVENGINE_INLINE vf vmad_unless_zero(vf x, vf b, vf c, vf a) { return svmad_m(vne(x, vdup(0.0f)), b, c, a); }
 SVENGINE_LOCKSTEP(vmad_unless_zero)
-/// An 8-bit 1 / x, and 2 - x y: the parts of Newton's steps.
-SVENGINE_INLINE vf vestimate(vf x) { return svrecpe(x); }
+/// 1 / x to sve_reciprocal::kBits, and 2 - x y: the parts of Newton's steps.
+SVENGINE_INLINE vf vestimate(vf x) { return sve_reciprocal::estimate(x); }
 SVENGINE_LOCKSTEP(vestimate)
 SVENGINE_INLINE vf vnewton(vf x, vf y) { return svrecps(x, y); }
 SVENGINE_LOCKSTEP(vnewton)
