@@ -18,6 +18,7 @@ Status check_arity(const char* what, size_t have, const Arity& arity) {
 /// As check_dims, of the dimensions that are known.
 Status check_known_dims(const Shape& shape) {
   Dims dims;
+  dims.reserve(shape.dims().size());
   for (const Dim& d : shape.dims()) dims.push_back(d.is_static() ? d.value() : 1);
   return check_dims(dims);
 }

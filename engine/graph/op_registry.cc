@@ -2,21 +2,22 @@
 
 #include <algorithm>
 #include <numeric>
-#include <tuple>
 
 namespace svengine {
-namespace {
-
-auto key(const OpDef& op) { return std::pair<std::string_view, std::string_view>(op.domain, op.name); }
-
-}  // namespace
 
 OpRegistry::OpRegistry(std::vector<OpDef> ops, MoreOperators more) : more_(more) {
-  std::vector<size_t> order(ops.size());  // each is moved once: every program that reads a model begins so, and an OpDef is long
+  // Every program that reads a model begins so: an OpDef is long, so each is moved once, and of its names the lengths are counted once.
+  std::vector<std::pair<std::string_view, std::string_view>> keys;
+  for (const OpDef& op : ops) keys.emplace_back(op.domain, op.name);
+  std::vector<size_t> order(ops.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return key(ops[a]) < key(ops[b]); });
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
   ops_.reserve(ops.size());
-  for (const size_t i : order) ops_.push_back(std::move(ops[i]));
+  keys_.reserve(ops.size());
+  for (const size_t i : order) {
+    ops_.push_back(std::move(ops[i]));
+    keys_.push_back(keys[i]);
+  }
 }
 
 const OpDef* OpRegistry::find(std::string_view domain, std::string_view name) const {
@@ -26,8 +27,8 @@ const OpDef* OpRegistry::find(std::string_view domain, std::string_view name) co
 
 const OpDef* OpRegistry::find_own(std::string_view domain, std::string_view name) const {
   const std::pair<std::string_view, std::string_view> wanted(canonical_domain(domain), name);
-  const auto it = std::lower_bound(ops_.begin(), ops_.end(), wanted, [](const OpDef& op, const auto& k) { return key(op) < k; });
-  return it != ops_.end() && key(*it) == wanted ? &*it : nullptr;
+  const auto it = std::lower_bound(keys_.begin(), keys_.end(), wanted);
+  return it != keys_.end() && *it == wanted ? &ops_[static_cast<size_t>(it - keys_.begin())] : nullptr;
 }
 
 int OpRegistry::newest_opset(std::string_view domain) const {

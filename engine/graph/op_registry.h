@@ -1,6 +1,7 @@
 // The operators that there are, found by domain and name.
 #pragma once
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/graph/op_def.h"
@@ -28,6 +29,7 @@ class OpRegistry {
 
  private:
   std::vector<OpDef> ops_;  // sorted by domain and name
+  std::vector<std::pair<std::string_view, std::string_view>> keys_;  // these of ops_
   MoreOperators more_;
 };
 

@@ -6,8 +6,7 @@ namespace svengine::ops {
 namespace {
 
 struct VectorInputs {
-  const char* domain;
-  const char* op;
+  std::string_view domain, op;
   size_t first, last;
 };
 
@@ -40,9 +39,10 @@ Status flatten(CanonicalizeContext& c, size_t slot) {
 
 Result<std::string> flatten_vector_inputs(CanonicalizeContext& c) {
   Node& node = c.node();
+  const std::string_view domain = canonical_domain(node.op().domain), op = node.op().name;
   std::string told;
   for (const VectorInputs& known : kVectorInputs) {
-    if (known.domain != canonical_domain(node.op().domain) || std::string_view(known.op) != node.op().name) continue;
+    if (known.op != op || known.domain != domain) continue;
     for (size_t i = known.first; i <= known.last && i < node.inputs().size(); ++i) {
       const Value* input = node.input(i);
       if (!input || !input->type.shape.has_rank() || input->type.shape.rank() < 2) continue;

@@ -1,6 +1,6 @@
 // Common subexpressions: of two nodes with the same operator, attributes and inputs, the later takes the earlier's results.
 // Small equal constants are one value first, so that nodes which differ only in their copy of a constant are equal too.
-#include <cstring>
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -38,12 +38,14 @@ struct AppendAttribute {
 };
 
 std::string key_of(const Node& node) {
-  std::string key = fmt::format("{}:{}:{}:", node.op().domain, node.op().name, node.outputs().size());
+  const std::pair<const OpDef*, size_t> what(&node.op(), node.outputs().size());
+  std::string key(reinterpret_cast<const char*>(&what), sizeof what);
   for (const Value* v : node.inputs()) append(key, &v, sizeof v);
-  std::map<std::string, const Attribute*> sorted;
-  for (const auto& [name, value] : node.attributes) sorted[name] = &value;
+  std::vector<std::pair<std::string_view, const Attribute*>> sorted;
+  for (const auto& [name, value] : node.attributes) sorted.emplace_back(name, &value);
+  std::sort(sorted.begin(), sorted.end());
   for (const auto& [name, value] : sorted) {
-    key += name + '\0';
+    key.append(name).push_back('\0');
     std::visit(AppendAttribute{key}, *value);
   }
   return key;
