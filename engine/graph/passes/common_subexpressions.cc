@@ -38,8 +38,11 @@ struct AppendAttribute {
 };
 
 std::string key_of(const Node& node) {
-  const std::pair<const OpDef*, size_t> what(&node.op(), node.outputs().size());
-  std::string key(reinterpret_cast<const char*>(&what), sizeof what);
+  const OpDef* const op = &node.op();
+  const size_t outputs = node.outputs().size();
+  std::string key;
+  append(key, &op, sizeof op);
+  append(key, &outputs, sizeof outputs);
   for (const Value* v : node.inputs()) append(key, &v, sizeof v);
   std::vector<std::pair<std::string_view, const Attribute*>> sorted;
   for (const auto& [name, value] : node.attributes) sorted.emplace_back(name, &value);

@@ -314,7 +314,8 @@ SVE_FN svuint32_t truncate_unsigned(svfloat32_t v) {  // 0 <= v or NaN; all ones
   return (svuint32_t)(_mm256_blendv_epi8(small, rest ^ _mm256_set1_epi32(int(0x80000000u)), big.m) | over);
 }
 
-// 1/x and 1/sqrt(x) to at least 11 bits
+// 1/x and 1/sqrt(x) to at least so many bits
+static constexpr int kRoughBits = 11;
 SVE_FN svfloat32_t rough_reciprocal(svfloat32_t v) { return _mm256_rcp_ps(v); }
 SVE_FN svfloat32_t rough_reciprocal_root(svfloat32_t v) { return _mm256_rsqrt_ps(v); }
 

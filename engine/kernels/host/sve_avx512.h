@@ -319,8 +319,10 @@ SVE_FN HalfFloat narrow(svfloat64_t v) { return _mm512_cvtpd_ps(v); }
 SVE_FN svfloat32_t half_to_single(__m256i v) { return _mm512_cvtph_ps(v); }
 SVE_FN __m256i single_to_half(svfloat32_t v) { return _mm512_cvtps_ph(v, _MM_FROUND_CUR_DIRECTION); }
 
-// 1/x and 1/sqrt(x) to at least 11 bits
+// 1/x and 1/sqrt(x) to at least so many bits
+static constexpr int kRoughBits = 14;
 SVE_FN svfloat32_t rough_reciprocal(svfloat32_t v) { return _mm512_rcp14_ps(v); }
+SVE_FN svfloat64_t rough_reciprocal(svfloat64_t v) { return _mm512_rcp14_pd(v); }
 SVE_FN svfloat32_t rough_reciprocal_root(svfloat32_t v) { return _mm512_rsqrt14_ps(v); }
 
 }  // namespace sve_host

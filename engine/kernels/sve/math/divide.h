@@ -31,7 +31,7 @@ SVENGINE_INLINE V vestimate_for_quotient(V b) {
 }
 
 /// a / b for finite a and normal |b| < 2^126 with a normal or zero quotient: at most 1 ULP. Where |a| < 2^-100 the residual
-/// may underflow, which leaves 2^-15 of relative error when subnormals are flushed. One operation more than vrecip.
+/// may underflow, which leaves the estimate's relative error, 2^-14, when subnormals are flushed. One operation more than vrecip.
 template <class V>
 SVENGINE_INLINE V vdiv_normal(V a, V b) {
   if constexpr (!kMachine.estimate_divide) {
