@@ -6,11 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "engine/graph/builder.h"
-#include "engine/ops/registry.h"
-#include "runtime/session.h"
-#include "tests/support/compare.h"
-#include "tests/support/tested_kernels.h"
+#include "tests/support/node_answers.h"
 
 namespace contributed_answers_test {
 using namespace svengine;
@@ -18,60 +14,25 @@ using namespace svengine::tests;
 
 namespace {
 
-constexpr const char* kContributed = "com.microsoft";
-using AttributeList = std::initializer_list<std::pair<const char*, Attribute>>;
 using Ints = std::vector<int64_t>;
-
-/// One node whose first input is the graph's, the others constants; an undefined tensor is an absent input.
-Graph graph_of(const char* op, const std::vector<Tensor>& inputs, AttributeList attributes, size_t output = 0) {
-  Graph graph;
-  std::vector<Value*> values;
-  for (const Tensor& t : inputs) {
-    if (!t.defined()) values.push_back(nullptr);
-    else if (values.empty()) values.push_back(graph.add_input("x", Type{t.type(), Shape::of(t.dims())}));
-    else values.push_back(graph.add_constant("c", t));
-  }
-  const OpDef* contributed = all_ops().find(kContributed, op);
-  Node* node = graph.add_node(contributed ? *contributed : *all_ops().find("", op), "n", std::move(values), output + 1, make_attributes(attributes));
-  graph.add_output(node->output(output));
-  return graph;
-}
-
-/// Every kernel set answers `expected` with that output, by default the first.
-void check(const char* op, const std::vector<Tensor>& inputs, AttributeList attributes, const Tensor& expected, double tolerance = 1e-6, size_t output = 0) {
-  for (const kernels::KernelTable* set : kernels::tested_kernel_sets()) {
-    INFO(op << ", " << set->name);
-    Graph graph = graph_of(op, inputs, attributes, output);
-    if (const Status inferred = infer_types(*graph.nodes().front()); !inferred.ok()) FAIL(inferred.error().message());
-    SessionOptions options;
-    options.kernels = set;
-    auto session = Session::create(std::move(graph), options);
-    if (!session.ok()) FAIL(session.error().message());
-    const auto got = (*session)->run({inputs[0]});
-    if (!got.ok()) FAIL(got.error().message());
-    const Status same = all_close((*got)[0], expected, tolerance, tolerance);
-    INFO((same.ok() ? "" : same.error().message()));
-    CHECK(same.ok());
-  }
-}
 
 }  // namespace
 
 TEST_CASE("filters of NhwcConv have their channels last, those of NhwcFusedConv first") {
   const Tensor x = Tensor::of<float>({1, 2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
-  check("NhwcConv", {x, Tensor::of<float>({1, 2, 1, 2}, {1, 10, 100, 1000})}, {}, Tensor::of<float>({1, 1, 2, 1}, {5410, 7632}));
-  check("NhwcFusedConv", {x, Tensor::of<float>({1, 2, 2, 1}, {1, 10, 100, 1000})}, {}, Tensor::of<float>({1, 1, 2, 1}, {5140, 7362}));
+  check_answer("NhwcConv", {x, Tensor::of<float>({1, 2, 1, 2}, {1, 10, 100, 1000})}, {}, Tensor::of<float>({1, 1, 2, 1}, {5410, 7632}));
+  check_answer("NhwcFusedConv", {x, Tensor::of<float>({1, 2, 2, 1}, {1, 10, 100, 1000})}, {}, Tensor::of<float>({1, 1, 2, 1}, {5140, 7362}));
   // Depthwise, and one channel, as in ONNX Runtime's own tests.
-  check("NhwcConv", {x, Tensor::of<float>({2, 1, 2, 1}, {1, 10, 100, 1000})}, {{"group", int64_t{2}}},
-        Tensor::of<float>({1, 2, 1, 2}, {20, 3100, 64, 7500}));
+  check_answer("NhwcConv", {x, Tensor::of<float>({2, 1, 2, 1}, {1, 10, 100, 1000})}, {{"group", int64_t{2}}},
+               Tensor::of<float>({1, 2, 1, 2}, {20, 3100, 64, 7500}));
 }
 
 TEST_CASE("the mask's index of embeddings is how many of a row are 1, wherever they are") {
   const Tensor ids = Tensor::of<int32_t>({4, 3}, {0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1}), mask = Tensor::of<int32_t>({4, 3}, {1, 0, 1, 1, 2, 1, 0, 1, 1, 3, -1, 0}), none;
   const Tensor table = Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6}), gamma = Tensor::of<float>({2}, {1, 1}), answer = Tensor::of<int32_t>({4}, {2, 2, 2, 0});
-  check("EmbedLayerNormalization", {ids, none, table, table, none, gamma, gamma, mask}, {}, answer, 0, 1);
+  check_answer("EmbedLayerNormalization", {ids, none, table, table, none, gamma, gamma, mask}, {}, answer, 0, 1);
   const Tensor bytes = Tensor::of<uint8_t>({3, 2}, {1, 2, 3, 4, 5, 6}), row = Tensor::of<uint8_t>({2}, {1, 2}), one = Tensor::scalar(1.0f), zero = Tensor::of<uint8_t>({}, {0});
-  check("QEmbedLayerNormalization", {ids, none, bytes, bytes, none, row, row, mask, one, one, none, one, one, zero, zero, none, zero, zero}, {}, answer, 0, 1);
+  check_answer("QEmbedLayerNormalization", {ids, none, bytes, bytes, none, row, row, mask, one, one, none, one, one, zero, zero, none, zero, zero}, {}, answer, 0, 1);
 }
 
 TEST_CASE("QLinearConv with channels_last has filters with their channels first") {
@@ -79,16 +40,16 @@ TEST_CASE("QLinearConv with channels_last has filters with their channels first"
   const Tensor zero = Tensor::of<uint8_t>({}, {10});
   const Tensor x = Tensor::of<uint8_t>({1, 2, 2, 2}, {10, 11, 12, 13, 14, 15, 16, 17}), w = Tensor::of<uint8_t>({1, 2, 2, 1}, {11, 12, 13, 14});
   const std::vector<Tensor> inputs{x, scale(1), zero, w, scale(1), zero, scale(0.5f), zero};
-  check("QLinearConv", inputs, {{"channels_last", int64_t{1}}}, Tensor::of<uint8_t>({1, 1, 2, 1}, {72, 112}));
-  check("QLinearConv", inputs, {}, Tensor::of<uint8_t>({1, 1, 1, 2}, {90, 110}));
+  check_answer("QLinearConv", inputs, {{"channels_last", int64_t{1}}}, Tensor::of<uint8_t>({1, 1, 2, 1}, {72, 112}));
+  check_answer("QLinearConv", inputs, {}, Tensor::of<uint8_t>({1, 1, 1, 2}, {90, 110}));
 }
 
 TEST_CASE("absent zero points of quantised values are 0, wherever they stand") {
   const auto bytes = [](std::vector<uint8_t> values) { return Tensor::of<uint8_t>({3}, values); };
   const auto scale = [](float v) { return Tensor::scalar(v); };
   const Tensor x = bytes({10, 200, 3}), none;
-  check("QLinearSigmoid", {x, scale(0.05f), none, scale(0.005f)}, {}, bytes({124, 200, 107}));
-  check("QLinearAdd", {x, scale(0.5f), none, bytes({4, 100, 250}), scale(0.25f), none, scale(0.75f)}, {}, bytes({8, 167, 85}));
+  check_answer("QLinearSigmoid", {x, scale(0.05f), none, scale(0.005f)}, {}, bytes({124, 200, 107}));
+  check_answer("QLinearAdd", {x, scale(0.5f), none, bytes({4, 100, 250}), scale(0.25f), none, scale(0.75f)}, {}, bytes({8, 167, 85}));
 }
 
 TEST_CASE("MatMulNBits of bfloat16, its blocks as they lie and as g_idx says") {
@@ -98,8 +59,8 @@ TEST_CASE("MatMulNBits of bfloat16, its blocks as they lie and as g_idx says") {
   const std::vector<uint8_t> bytes(8, 0x98);  // 8 and 9, which are 0 and 1
   const Tensor a = bfloats({1, 16}, ones.data()), b = Tensor::of<uint8_t>({1, 1, 8}, bytes), scale = bfloats({1, 1}, &kHalf), answer = bfloats({1, 1}, &kFour), none;
   const AttributeList attributes{{"K", int64_t{16}}, {"N", int64_t{1}}, {"bits", int64_t{4}}, {"block_size", int64_t{16}}};
-  check("MatMulNBits", {a, b, scale}, attributes, answer, 0);
-  check("MatMulNBits", {a, b, scale, none, Tensor::of<int32_t>({16}, std::vector<int32_t>(16, 0))}, attributes, answer, 0);
+  check_answer("MatMulNBits", {a, b, scale}, attributes, answer, 0);
+  check_answer("MatMulNBits", {a, b, scale, none, Tensor::of<int32_t>({16}, std::vector<int32_t>(16, 0))}, attributes, answer, 0);
 }
 
 TEST_CASE("a sink takes its part of GroupQueryAttention's Softmax, and gives nothing") {
@@ -108,51 +69,51 @@ TEST_CASE("a sink takes its part of GroupQueryAttention's Softmax, and gives not
   const Attribute heads = int64_t{2}, one = int64_t{1};
   const auto answer = [](float first, float second) { return Tensor::of<float>({1, 1, 2}, {first, second}); };
   const std::vector<Tensor> inputs{q, k, v, none, none, last, total};
-  check("GroupQueryAttention", inputs, {{"num_heads", heads}, {"kv_num_heads", one}}, answer(6, 6));
-  check("GroupQueryAttention", inputs, {{"num_heads", heads}, {"kv_num_heads", one}, {"smooth_softmax", one}}, answer(3, 3));
+  check_answer("GroupQueryAttention", inputs, {{"num_heads", heads}, {"kv_num_heads", one}}, answer(6, 6));
+  check_answer("GroupQueryAttention", inputs, {{"num_heads", heads}, {"kv_num_heads", one}, {"smooth_softmax", one}}, answer(3, 3));
   std::vector<Tensor> with_sink = inputs;
   with_sink.insert(with_sink.end(), {none, none, none, none, Tensor::of<float>({2}, {0, std::log(3.0f)})});
-  check("GroupQueryAttention", with_sink, {{"num_heads", heads}, {"kv_num_heads", one}}, answer(3, 1.5f));
-  check("GroupQueryAttention", with_sink, {{"num_heads", heads}, {"kv_num_heads", one}, {"smooth_softmax", one}}, answer(3, 1.5f));
+  check_answer("GroupQueryAttention", with_sink, {{"num_heads", heads}, {"kv_num_heads", one}}, answer(3, 1.5f));
+  check_answer("GroupQueryAttention", with_sink, {{"num_heads", heads}, {"kv_num_heads", one}, {"smooth_softmax", one}}, answer(3, 1.5f));
 }
 
 TEST_CASE("a mask of one column in place of the keys masks nothing, as ONNX Runtime has it") {
   // Queries and keys are 0, values 2 and 6.
   const Tensor x = Tensor::of<float>({2, 2, 2}, {1, 0, 0, 1, 1, 0, 0, 1}), weights = Tensor::of<float>({2, 3}, {0, 0, 2, 0, 0, 6}), none;
   const auto attend = [&](const Tensor& mask, std::initializer_list<float> expected) {
-    check("Attention", {x, weights, none, mask}, {{"num_heads", int64_t{1}}}, Tensor::of<float>({2, 2, 1}, expected));
+    check_answer("Attention", {x, weights, none, mask}, {{"num_heads", int64_t{1}}}, Tensor::of<float>({2, 2, 1}, expected));
   };
   attend(Tensor::of<int32_t>({2, 1}, {0, 1}), {4, 4, 4, 4});
   attend(Tensor::of<int32_t>({1, 1}, {0}), {4, 4, 4, 4});
   attend(Tensor::of<int32_t>({2, 2}, {1, 0, 1, 1}), {2, 2, 4, 4});
   const Tensor one = Tensor::of<float>({1, 1, 2}, {1, 0});  // of one key it is a mask
-  check("Attention", {one, weights, none, Tensor::of<int32_t>({1, 1}, {1})}, {{"num_heads", int64_t{1}}}, Tensor::of<float>({1, 1, 1}, {2}));
+  check_answer("Attention", {one, weights, none, Tensor::of<int32_t>({1, 1}, {1})}, {{"num_heads", int64_t{1}}}, Tensor::of<float>({1, 1, 1}, {2}));
 }
 
 TEST_CASE("Inverse, of a matrix that needs rows swapped too") {
-  check("Inverse", {Tensor::of<float>({2, 2, 2}, {0, 2, 4, 0, 1, 2, 3, 4})}, {}, Tensor::of<float>({2, 2, 2}, {0, 0.25f, 0.5f, 0, -2, 1, 1.5f, -0.5f}));
+  check_answer("Inverse", {Tensor::of<float>({2, 2, 2}, {0, 2, 4, 0, 1, 2, 3, 4})}, {}, Tensor::of<float>({2, 2, 2}, {0, 0.25f, 0.5f, 0, -2, 1, 1.5f, -0.5f}));
 }
 
 TEST_CASE("UnfoldTensor's windows take the dimension's place, their elements the end") {
   const Tensor x = Tensor::of<float>({5, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
-  check("UnfoldTensor", {x}, {{"dim", int64_t{0}}, {"size", int64_t{3}}, {"step", int64_t{2}}},
+  check_answer("UnfoldTensor", {x}, {{"dim", int64_t{0}}, {"size", int64_t{3}}, {"step", int64_t{2}}},
         Tensor::of<float>({2, 2, 3}, {0, 2, 4, 1, 3, 5, 4, 6, 8, 5, 7, 9}));
-  check("UnfoldTensor", {x}, {{"size", int64_t{2}}}, Tensor::of<float>({5, 1, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  check_answer("UnfoldTensor", {x}, {{"size", int64_t{2}}}, Tensor::of<float>({5, 1, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
 TEST_CASE("NGramRepeatBlock blocks what would end words that were there already") {
   const Tensor words = Tensor::of<int64_t>({2, 4}, {1, 2, 3, 1, 0, 0, 0, 0}), scores = Tensor::of<float>({2, 4}, {9, 8, 7, 6, 5, 4, 3, 2});
   const float blocked = -std::numeric_limits<float>::infinity();
-  check("NGramRepeatBlock", {words, scores}, {{"ngram_size", int64_t{2}}}, Tensor::of<float>({2, 4}, {9, 8, blocked, 6, blocked, 4, 3, 2}));
-  check("NGramRepeatBlock", {words, scores}, {{"ngram_size", int64_t{5}}}, scores);
+  check_answer("NGramRepeatBlock", {words, scores}, {{"ngram_size", int64_t{2}}}, Tensor::of<float>({2, 4}, {9, 8, blocked, 6, blocked, 4, 3, 2}));
+  check_answer("NGramRepeatBlock", {words, scores}, {{"ngram_size", int64_t{5}}}, scores);
 }
 
 TEST_CASE("ConvTransposeWithDynamicPads takes its pads from an input") {
   const Tensor x = Tensor::of<float>({1, 1, 2}, {1, 10}), w = Tensor::of<float>({1, 1, 3}, {1, 2, 3});
   const auto pads = [](int64_t first, int64_t last) { return Tensor::of<int64_t>({2}, {first, last}); };
-  check("ConvTransposeWithDynamicPads", {x, w, pads(0, 0)}, {}, Tensor::of<float>({1, 1, 4}, {1, 12, 23, 30}));
-  check("ConvTransposeWithDynamicPads", {x, w, pads(1, 0), Tensor::of<float>({1}, {5})}, {}, Tensor::of<float>({1, 1, 3}, {17, 28, 35}));
-  check("ConvTransposeWithDynamicPads", {x, w}, {}, Tensor::of<float>({1, 1, 4}, {1, 12, 23, 30}));
+  check_answer("ConvTransposeWithDynamicPads", {x, w, pads(0, 0)}, {}, Tensor::of<float>({1, 1, 4}, {1, 12, 23, 30}));
+  check_answer("ConvTransposeWithDynamicPads", {x, w, pads(1, 0), Tensor::of<float>({1}, {5})}, {}, Tensor::of<float>({1, 1, 3}, {17, 28, 35}));
+  check_answer("ConvTransposeWithDynamicPads", {x, w}, {}, Tensor::of<float>({1, 1, 4}, {1, 12, 23, 30}));
 }
 
 TEST_CASE("MurmurHash3 of strings and numbers, as ONNX Runtime answers") {
@@ -163,24 +124,24 @@ TEST_CASE("MurmurHash3 of strings and numbers, as ONNX Runtime answers") {
     return Tensor(t);
   };
   const AttributeList seeded{{"seed", int64_t{7}}, {"positive", int64_t{0}}};
-  check("MurmurHash3", {words}, {}, hashes({0, 3017643002u, 1586663183u}), 0);
-  check("MurmurHash3", {words}, seeded, Tensor::of<int32_t>({3}, {415870660, 940791465, -1049843560}), 0);
-  check("MurmurHash3", {numbers}, {}, hashes({1392991556u, 2856891269u}), 0);
-  check("MurmurHash3", {numbers}, seeded, Tensor::of<int32_t>({2}, {-836849528, -532903892}), 0);
+  check_answer("MurmurHash3", {words}, {}, hashes({0, 3017643002u, 1586663183u}), 0);
+  check_answer("MurmurHash3", {words}, seeded, Tensor::of<int32_t>({3}, {415870660, 940791465, -1049843560}), 0);
+  check_answer("MurmurHash3", {numbers}, {}, hashes({1392991556u, 2856891269u}), 0);
+  check_answer("MurmurHash3", {numbers}, seeded, Tensor::of<int32_t>({2}, {-836849528, -532903892}), 0);
 }
 
 // Recorded from ONNX Runtime 1.32.
 TEST_CASE("ONNX's experimental operators") {
   const Tensor x = Tensor::of<float>({1, 2, 2, 2}, {-2, -1, 0, 1, 2, 3, 4, 5});
   const Attribute two = 2.0f, half = 0.5f, border = Ints{1, 0, 0, 1};
-  check("Affine", {x}, {{"alpha", two}, {"beta", half}}, Tensor::of<float>({1, 2, 2, 2}, {-3.5f, -1.5f, 0.5f, 2.5f, 4.5f, 6.5f, 8.5f, 10.5f}));
-  check("Affine", {x}, {}, x);
-  check("Scale", {x}, {{"scale", half}}, Tensor::of<float>({1, 2, 2, 2}, {-1, -0.5f, 0, 0.5f, 1, 1.5f, 2, 2.5f}));
-  check("ScaledTanh", {Tensor::of<float>({2}, {-2, 1000})}, {{"alpha", two}, {"beta", half}}, Tensor::of<float>({2}, {-1.5231884f, 2}));
-  check("ParametricSoftplus", {Tensor::of<float>({2}, {-2, 1000})}, {{"alpha", two}, {"beta", half}}, Tensor::of<float>({2}, {0.62652326f, 1000}));
-  check("ImageScaler", {x}, {{"bias", std::vector<float>{1, 2}}, {"scale", two}}, Tensor::of<float>({1, 2, 2, 2}, {-3, -1, 1, 3, 6, 8, 10, 12}));
-  check("Crop", {x}, {{"border", border}}, Tensor::of<float>({1, 2, 1, 1}, {-1, 3}));
-  check("Crop", {x}, {{"border", border}, {"scale", Ints{2, 1}}}, Tensor::of<float>({1, 2, 2, 1}, {-1, 1, 3, 5}));
+  check_answer("Affine", {x}, {{"alpha", two}, {"beta", half}}, Tensor::of<float>({1, 2, 2, 2}, {-3.5f, -1.5f, 0.5f, 2.5f, 4.5f, 6.5f, 8.5f, 10.5f}));
+  check_answer("Affine", {x}, {}, x);
+  check_answer("Scale", {x}, {{"scale", half}}, Tensor::of<float>({1, 2, 2, 2}, {-1, -0.5f, 0, 0.5f, 1, 1.5f, 2, 2.5f}));
+  check_answer("ScaledTanh", {Tensor::of<float>({2}, {-2, 1000})}, {{"alpha", two}, {"beta", half}}, Tensor::of<float>({2}, {-1.5231884f, 2}));
+  check_answer("ParametricSoftplus", {Tensor::of<float>({2}, {-2, 1000})}, {{"alpha", two}, {"beta", half}}, Tensor::of<float>({2}, {0.62652326f, 1000}));
+  check_answer("ImageScaler", {x}, {{"bias", std::vector<float>{1, 2}}, {"scale", two}}, Tensor::of<float>({1, 2, 2, 2}, {-3, -1, 1, 3, 6, 8, 10, 12}));
+  check_answer("Crop", {x}, {{"border", border}}, Tensor::of<float>({1, 2, 1, 1}, {-1, 3}));
+  check_answer("Crop", {x}, {{"border", border}, {"scale", Ints{2, 1}}}, Tensor::of<float>({1, 2, 2, 1}, {-1, 1, 3, 5}));
   CHECK_FALSE(infer_types(*graph_of("Crop", {x}, {{"border", border}, {"scale", Ints{3, 1}}}).nodes().front()).ok());
   CHECK_FALSE(infer_types(*graph_of("Crop", {x}, {{"border", Ints{-1, 0, 0, 0}}}).nodes().front()).ok());
   CHECK_FALSE(infer_types(*graph_of("ImageScaler", {x}, {{"bias", std::vector<float>{1}}}).nodes().front()).ok());

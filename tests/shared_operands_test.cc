@@ -31,6 +31,10 @@ Result<std::vector<Tensor>> run_shared(const OpDef& op, const Sample& sample, si
   std::vector<Value*> slots;
   for (size_t i = 0; i < sample.inputs.size(); ++i) {
     const SampleInput& in = sample.inputs[i];
+    if (in.is_absent()) {
+      slots.push_back(nullptr);
+      continue;
+    }
     if (in.value.defined() && i != a && i != b) {
       slots.push_back(in.value.count() ? graph.add_constant("c", in.value) : nullptr);
       continue;

@@ -34,6 +34,10 @@ Built build(const OpDef& op, const Sample& sample, bool all_constant) {
   std::vector<Value*> values;
   uint64_t seed = 1;
   for (const SampleInput& in : sample.inputs) {
+    if (in.is_absent()) {
+      values.push_back(nullptr);
+      continue;
+    }
     const Tensor t = in.value.defined() ? in.value : random_tensor_of(in.dtype, in.dims, seed++, in.low, in.high);
     const std::string name = fmt::format("x{}", values.size());
     if (in.value.defined() || all_constant) {

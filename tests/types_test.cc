@@ -58,7 +58,7 @@ bool takes_number(const OpDef& op, const Sample& sample, const std::string& name
   std::vector<Value*> inputs;
   for (const SampleInput& in : sample.inputs) {
     if (in.value.defined()) inputs.push_back(graph.add_constant("c", in.value));
-    else inputs.push_back(in.dtype == DType::undefined ? nullptr : graph.add_input("x", {in.dtype, Shape::of(in.dims), 0}));
+    else inputs.push_back(in.is_absent() ? nullptr : graph.add_input("x", {in.dtype, Shape::of(in.dims), 0}));
   }
   Attributes attributes;
   for (const auto& [key, value] : sample.attributes) attributes.set(key, value);

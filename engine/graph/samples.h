@@ -22,6 +22,8 @@ struct SampleInput {
   Dims dims;
   double low = -2, high = 2;
   Tensor value = {};  // defined: used as it is, and a constant of the graph
+
+  bool is_absent() const { return dtype == DType::undefined && !value.defined(); }
 };
 
 struct Sample {

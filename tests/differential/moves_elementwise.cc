@@ -53,6 +53,7 @@ std::map<int64_t, int64_t> other_sizes(GraphMaker& m, const Sample& sample) {
 
 /// What ONNX Runtime's operators know (packed weights) is constant in every file.
 Value* sample_input(GraphMaker& m, const OpDef& op, const SampleInput& in, const std::map<int64_t, int64_t>& sizes) {
+  if (in.is_absent()) return nullptr;
   if (in.value.defined()) return op.domain == std::string_view("com.microsoft") ? m.constant(in.value) : m.known(in.value);
   Dims dims = in.dims;
   for (int64_t& d : dims) d = sizes.at(d);

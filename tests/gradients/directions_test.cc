@@ -34,6 +34,10 @@ struct Network {
     Builder b(graph, all_ops());
     std::vector<Value*> values;
     for (const SampleInput& in : sample.inputs) {
+      if (in.is_absent()) {
+        values.push_back(nullptr);
+        continue;
+      }
       if (in.value.defined()) {
         values.push_back(b.constant(in.value));
         continue;

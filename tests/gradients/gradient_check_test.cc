@@ -50,7 +50,8 @@ bool could_have_gradient(const OpDef& op) {
     bool in = false, out = false;
     for (const SampleInput& s : sample.inputs) {
       in = in || counts(s.dtype);
-      inputs.push_back(graph.add_constant("c", s.value.defined() ? s.value : random_tensor_of(s.dtype, s.dims, 1, s.low, s.high)));
+      if (s.is_absent()) inputs.push_back(nullptr);
+      else inputs.push_back(graph.add_constant("c", s.value.defined() ? s.value : random_tensor_of(s.dtype, s.dims, 1, s.low, s.high)));
     }
     Attributes attributes;
     for (const auto& [name, value] : sample.attributes) attributes.set(name, value);
@@ -72,9 +73,10 @@ bool is_by_product(const OpDef& op, size_t output) {
 /// Inputs that are not trained: a batch norm's running statistics, tables of angles, numbers that are packed with others.
 bool is_given(const OpDef& op, size_t input) {
   const std::string_view name = op.name;
-  if (name == "RotaryEmbedding" || name == "MatMulNBits") return input > 0;
+  if (name == "RotaryEmbedding" || name == "MRotaryEmbedding" || name == "MatMulNBits") return input > 0;
   if (name == "NBitsMatMul") return input > 0 && input < 4;
   if (name == "GroupQueryAttention") return input == 7 || input == 8;
+  if (name == "SparseAttention") return input == 9 || input == 10;
   return name.starts_with("BatchNorm") && (input == 3 || input == 4);
 }
 
@@ -106,14 +108,15 @@ struct Case {
   const OpDef& op;
   Attributes attributes;
   size_t outputs;
-  std::vector<Tensor> values;
+  std::vector<Tensor> values;  // undefined: absent
   std::vector<bool> wanted;
   std::vector<Array> weights;  // of outputs; empty where it has no gradient
 
   Case(const OpDef& o, const Sample& sample) : op(o), outputs(static_cast<size_t>(sample.outputs)) {
     uint64_t seed = 1;
     for (const SampleInput& in : sample.inputs) {
-      values.push_back(in.value.defined() ? in.value : random_tensor_of(in.dtype, in.dims, seed++, in.low, in.high));
+      if (in.is_absent()) values.emplace_back();
+      else values.push_back(in.value.defined() ? in.value : random_tensor_of(in.dtype, in.dims, seed++, in.low, in.high));
       const bool real = in.dtype == DType::f32 || in.dtype == DType::f64;
       wanted.push_back(!in.value.defined() && real && !is_given(op, wanted.size()));
     }
@@ -137,7 +140,7 @@ struct Forward {
     for (size_t i = 0; i < c.values.size(); ++i) {
       const Tensor& t = c.values[i];
       if (!c.wanted[i]) {
-        inputs.push_back(graph.add_constant("c", t));
+        inputs.push_back(t.defined() ? graph.add_constant("c", t) : nullptr);
         continue;
       }
       inputs.push_back(graph.add_input("x", {t.type(), Shape::of(t.dims()), 0}));
@@ -211,7 +214,7 @@ std::vector<Array> engine_gradients(const Case& c, const kernels::KernelTable* s
 class Differences {
  public:
   explicit Differences(const Case& c) : case_(c), forward_(c.op, c.attributes, c.outputs, c.values, c.wanted) {
-    for (const Tensor& t : c.values) inputs_.push_back(to_array(t));
+    for (const Tensor& t : c.values) inputs_.push_back(t.defined() ? to_array(t) : Array());
   }
 
   /// The derivative of L along a direction in input i.
@@ -291,7 +294,7 @@ bool takes_double(const OpDef& op, const Sample& sample) {
   const Case c(op, in_double(sample));
   Graph graph;
   std::vector<Value*> inputs;
-  for (const Tensor& t : c.values) inputs.push_back(graph.add_constant("c", t));
+  for (const Tensor& t : c.values) inputs.push_back(t.defined() ? graph.add_constant("c", t) : nullptr);
   Node* node = graph.add_node(op, "node", std::move(inputs), c.outputs, c.attributes);
   return infer_types(*node).ok() && (is_composite(op) || types_to_widen(*node).empty());
 }

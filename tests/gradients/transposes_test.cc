@@ -41,6 +41,10 @@ Products products(const OpDef& op, const Sample& sample, const kernels::KernelTa
   std::vector<Tensor> given;
   Value* dy = nullptr;
   for (const SampleInput& in : sample.inputs) {
+    if (in.is_absent()) {
+      inputs.push_back(nullptr);
+      continue;
+    }
     const Tensor t = in.value.defined() ? in.value : random_tensor_of(in.dtype, in.dims, inputs.size() + 1, in.low, in.high);
     const bool linear = static_cast<int>(inputs.size()) == op.traits.linear_input;
     inputs.push_back(linear ? graph.add_input("dy", {t.type(), Shape::of(t.dims()), 0}) : graph.add_constant("c", t));

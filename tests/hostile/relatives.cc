@@ -12,8 +12,8 @@ Relative relative_of(const Sample& sample) {
   Relative r;
   for (const SampleInput& in : sample.inputs) {
     const Dims dims = in.value.defined() ? in.value.dims() : in.dims;
-    const DType type = in.value.defined() ? in.value.type() : in.dtype;
-    r.inputs.push_back({type, dims, Shape::of(dims), in.low, in.high, in.value, in.value.defined(), false});
+    const DType type = in.value.defined() ? in.value.type() : in.is_absent() ? DType::f32 : in.dtype;
+    r.inputs.push_back({type, dims, Shape::of(dims), in.low, in.high, in.value, in.value.defined(), in.is_absent()});
   }
   for (const auto& [name, value] : sample.attributes) r.attributes.set(name, value);
   r.outputs = sample.outputs;

@@ -83,8 +83,10 @@ enum class Arrival { as_inputs, late, late_constants };
 std::vector<Tensor> chosen_values(const Sample& sample) {
   std::vector<Tensor> values;
   uint64_t seed = 1;
-  for (const SampleInput& in : sample.inputs)
-    values.push_back(in.value.defined() ? in.value : random_tensor_of(in.dtype, in.dims, seed++, in.low, in.high));
+  for (const SampleInput& in : sample.inputs) {
+    if (in.value.defined() || in.is_absent()) values.push_back(in.value);
+    else values.push_back(random_tensor_of(in.dtype, in.dims, seed++, in.low, in.high));
+  }
   return values;
 }
 
@@ -96,6 +98,10 @@ Graph graph_of(const OpDef& op, const Sample& sample, const std::vector<Tensor>&
     for (size_t i = 0; i < sample.inputs.size(); ++i) {
       const SampleInput& in = sample.inputs[i];
       const bool is_late = arrival != Arrival::as_inputs && !is_handle(in.dtype);
+      if (in.is_absent()) {
+        inputs.push_back(nullptr);
+        continue;
+      }
       if (in.value.defined() || (is_late && arrival == Arrival::late_constants)) inputs.push_back(b.constant(values[i]));
       else inputs.push_back(b.input(fmt::format("x{}", i), in.dtype, Shape::of(in.dims)));
       if (in.value.defined() || !is_late) continue;
@@ -114,7 +120,7 @@ Result<std::vector<Tensor>> run_sample(const OpDef& op, const Sample& sample, Ar
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < values.size(); ++i) {
     const SampleInput& in = sample.inputs[i];
-    if (in.value.defined()) continue;
+    if (in.value.defined() || in.is_absent()) continue;
     const bool is_late = arrival != Arrival::as_inputs && !is_handle(in.dtype);
     if (!is_late || arrival != Arrival::late_constants) inputs.push_back(values[i]);
     if (is_late) inputs.push_back(Tensor::of<int64_t>({static_cast<int64_t>(in.dims.size())}, std::span<const int64_t>(in.dims)));

@@ -14,7 +14,8 @@ inline Graph graph_of(const OpDef& op, const Sample& sample) {
   Graph graph;
   std::vector<Value*> inputs;
   for (const SampleInput& input : sample.inputs) {
-    if (input.value.defined()) inputs.push_back(input.value.count() ? graph.add_constant("c", input.value) : nullptr);
+    if (input.is_absent()) inputs.push_back(nullptr);
+    else if (input.value.defined()) inputs.push_back(graph.add_constant("c", input.value));
     else inputs.push_back(graph.add_input("x", {input.dtype, Shape::of(input.dims)}));
   }
   Attributes attributes;
