@@ -117,6 +117,31 @@ TEST_CASE("GatedDeltaNet corrects the state of each sequence") {
   CHECK_FALSE(is_taken("GatedDeltaNet", {ones, ones, value, whole({0, 1, 2}), half, beta, state}, {}));
 }
 
+TEST_CASE("heads of queries and of keys may be shared in LinearAttention") {
+  // One token, no state before: y = q k v for each head of values.
+  const auto token = [](std::initializer_list<float> values) { return Tensor::of<float>({1, 1, static_cast<int64_t>(values.size())}, values); };
+  const AttributeList linear{{"q_num_heads", kOne}, {"kv_num_heads", kTwo}, {"update_rule", std::string("linear")}};
+  check_answer("LinearAttention", {token({2}), token({3, 5}), token({7, 11})}, linear, token({42, 110}));
+  check_answer("LinearAttention", {token({2}), token({3}), token({7, 11})}, linear, token({42, 66}));
+  check_answer("LinearAttention", {token({2}), token({3}), token({7, 11}), kNone, token({9, 9}), token({9})}, linear, Tensor::of<float>({1, 2, 1, 1}, {21, 33}), 1e-6, 1);
+  CHECK_FALSE(is_taken("LinearAttention", {token({2, 2}), token({3}), token({7, 11, 13})}, {{"q_num_heads", kTwo}, {"kv_num_heads", int64_t{3}}}));
+}
+
+TEST_CASE("CausalConvWithState with elements apart, channels last, and the states of the last positions") {
+  const auto line = [](std::initializer_list<float> values) { return Tensor::of<float>({1, 1, static_cast<int64_t>(values.size())}, values); };
+  const Tensor x = line({1, 2, 3}), weight = line({1, 10});
+  check_answer("CausalConvWithState", {x, weight}, {}, line({10, 21, 32}));
+  check_answer("CausalConvWithState", {x, weight, list({100}), line({5, 6})}, {{"dilation", kTwo}}, line({115, 126, 131}));
+  check_answer("CausalConvWithState", {x, weight, kNone, line({5, 6})}, {{"dilation", kTwo}}, line({2, 3}), 0, 1);
+  const Tensor last = Tensor::of<float>({1, 2, 1, 2}, {1, 2, 3, 4}), filters = Tensor::of<float>({2, 1, 2}, {1, 10, 1, 100});
+  check_answer("CausalConvWithState", {last, filters}, {{"channels_last", kOne}}, Tensor::of<float>({1, 2, 1, 2}, {10, 200, 31, 402}));
+  check_answer("CausalConvWithState", {last, filters}, {{"channels_last", kOne}}, Tensor::of<float>({1, 1, 1, 2}, {3, 4}), 0, 1);
+  // Of four states the first has no position, and is zero.
+  const Tensor past = Tensor::of<float>({4, 1, 1, 1}, {7, 7, 7, 5});
+  check_answer("CausalConvWithState", {x, weight, kNone, past}, {{"state_window", int64_t{4}}}, line({15, 21, 32}));
+  check_answer("CausalConvWithState", {x, weight, kNone, past}, {{"state_window", int64_t{4}}}, Tensor::of<float>({4, 1, 1, 1}, {0, 1, 2, 3}), 0, 1);
+}
+
 TEST_CASE("VarlenCausalConvWithState looks back within a sequence and its state alone") {
   const Tensor x = Tensor::of<float>({3, 1}, {1, 2, 3}), weight = Tensor::of<float>({1, 1, 2}, {1, 10}), state = Tensor::of<float>({2, 1, 1}, {5, 7});
   const std::vector<Tensor> inputs{x, weight, whole({0, 2, 3}), kNone, state};

@@ -230,3 +230,31 @@ def sparse_attention(g, op):
                       "rotary_interleaved": g.pick(None, 1)}, outputs=3)
     case.in_place = {1: 3, 2: 4}
     return case
+
+
+@makers(MICROSOFT, "LinearAttention")
+@in_float16(0, 1, 2, 4, 5)
+def runtime_linear_attention(g, op):
+    rule, b, s = g.pick("linear", "gated", "delta", "gated_delta"), g.int(1, 2), g.int(1, 4)
+    q_heads, heads = g.pick((1, 1), (2, 1), (4, 2), (1, 2), (2, 4), (3, 3))
+    k_heads = g.pick(*[n for n in range(1, heads + 1) if heads % n == 0])
+    size, value_size = g.int(1, 5), g.int(1, 5)
+    keys = normal(g, [b, s, k_heads, size])
+    keys /= np.sqrt((keys**2).sum(-1, keepdims=True))
+    decay = -g.r.random([b, s, heads * g.pick(1, size)]).astype(F32) if "gated" in rule or g.chance(0.2) else None
+    beta = g.r.random([b, s, g.pick(1, heads)]).astype(F32) if "delta" in rule or g.chance(0.2) else None
+    inputs = [normal(g, [b, s, q_heads * size]), keys.reshape(b, s, -1), normal(g, [b, s, heads * value_size]),
+              normal(g, [b, heads, size, value_size]) if g.chance() else None, decay, beta]
+    return microsoft(op, inputs, {"q_num_heads": q_heads, "kv_num_heads": heads, "update_rule": rule, "scale": g.pick(None, 0.3)}, outputs=2)
+
+
+@makers(MICROSOFT, "CausalConvWithState")
+@in_float16(0, 1, 2, 3)
+def runtime_causal_conv(g, op):
+    b, s, width, dilation, last = g.int(1, 2), g.int(1, 5), g.int(1, 4), g.int(1, 3), g.chance()
+    channels = [g.int(1, 3) for _ in range(g.int(1, 2) if last else 1)]
+    whole, before = int(np.prod(channels)), (width - 1) * dilation
+    dims, state = ([b, s] + channels, [b, before] + channels) if last else ([b] + channels + [s], [b] + channels + [before])
+    inputs = [normal(g, dims), normal(g, [whole, 1, width]), normal(g, [whole]) if g.chance() else None, normal(g, state) if g.chance() else None]
+    return microsoft(op, inputs, {"dilation": dilation if dilation > 1 or g.chance() else None, "channels_last": 1 if last else None,
+                                  "activation": g.pick(None, "silu", "swish", "none")}, outputs=2)

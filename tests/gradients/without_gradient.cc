@@ -54,6 +54,7 @@ constexpr WithoutGradient kWithout[] = {
     {"com.microsoft", "DynamicQuantizeMatMul", kQuantized},
     {"com.microsoft", "MatMulIntegerToFloat", kQuantized},
     // Differentiated through the nodes that they become; of these alone inference knows the sizes, without which nothing is checked here.
+    {"com.microsoft", "LinearAttention", "it becomes ai.onnx's, which is checked in float32"},
     {"com.microsoft", "GatedDeltaNet", "it becomes gates, which are checked, and LinearAttention, which is checked in float32"},
     {"com.microsoft", "NhwcConv", "it becomes Transpose and Conv, which are checked"},
     {"com.microsoft", "NhwcFusedConv", "it becomes Transpose, Conv and an activation, which are checked"},
