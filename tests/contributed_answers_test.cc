@@ -77,6 +77,37 @@ TEST_CASE("a sink takes its part of GroupQueryAttention's Softmax, and gives not
   check_answer("GroupQueryAttention", with_sink, {{"num_heads", heads}, {"kv_num_heads", one}, {"smooth_softmax", one}}, answer(3, 1.5f));
 }
 
+TEST_CASE("GroupQueryAttention of caches in 8 and 4 bits, whose new keys and values are rounded, too") {
+  // The query is 0: the answer is the mean of the values, 3 * 0.5 and what 2.2 is to a half.
+  const Tensor zero = Tensor::of<float>({1, 1, 2}, {0, 0}), v = Tensor::of<float>({1, 1, 2}, {2.2f, 100}), half = Tensor::of<float>({1}, {0.5f}), none;
+  const Tensor last = Tensor::of<int32_t>({1}, {1}), total = Tensor::of<int32_t>({}, {2});
+  const Attribute one = int64_t{1}, all = std::string("PER_TENSOR"), each = std::string("PER_CHANNEL");
+  const auto inputs = [&](const Tensor& keys, const Tensor& values, const Tensor& scale) {
+    return std::vector<Tensor>{zero, zero, v, keys, values, last, total, none, none, none, none, none, scale, scale};
+  };
+  static constexpr int8_t kPast[] = {3, -128}, kPresent[] = {3, -128, 4, 127}, kZeros[] = {0, 0};
+  const auto bytes_of = [](int64_t length, const int8_t* values) { return Tensor::wrap(DType::i8, {1, 1, length, 2}, values, nullptr); };
+  const Tensor bytes = bytes_of(1, kPast), zeros = bytes_of(1, kZeros);
+  const AttributeList eight{{"num_heads", one}, {"kv_num_heads", one}, {"k_quant_type", all}, {"v_quant_type", all}, {"kv_cache_bit_width", int64_t{8}}};
+  check_answer("GroupQueryAttention", inputs(zeros, bytes, half), eight, Tensor::of<float>({1, 1, 2}, {1.75f, -0.25f}));
+  check_answer("GroupQueryAttention", inputs(zeros, bytes, half), eight, bytes_of(2, kPresent), 0, 2);
+  // 3 and -8, then 4 and what is most: 7. Of other scales 2 and 7.
+  const Tensor nibbles = Tensor::of<uint8_t>({1, 1, 1, 1}, {0x0b}), same = Tensor::of<float>({1, 1, 1, 2}, {1, 10});
+  const AttributeList four{{"num_heads", one}, {"kv_num_heads", one}, {"k_quant_type", each}, {"v_quant_type", each}, {"kv_cache_bit_width", int64_t{4}}};
+  check_answer("GroupQueryAttention", inputs(nibbles, nibbles, same), four, Tensor::of<float>({1, 1, 2}, {2.5f, -5}));
+  check_answer("GroupQueryAttention", inputs(nibbles, nibbles, same), four, Tensor::of<uint8_t>({1, 1, 2, 1}, {0x0b, 0xfa}), 0, 2);
+}
+
+TEST_CASE("output_qk of GroupQueryAttention, before and behind the Softmax") {
+  const Tensor q = Tensor::of<float>({1, 2, 1}, {1, 2}), k = Tensor::of<float>({1, 2, 1}, {3, 5}), none, last = Tensor::of<int32_t>({1}, {1}), total = Tensor::of<int32_t>({}, {2});
+  const std::vector<Tensor> inputs{q, k, k, none, none, last, total};
+  const Attribute one = int64_t{1};
+  check_answer("GroupQueryAttention", inputs, {{"num_heads", one}, {"kv_num_heads", one}, {"qk_output", one}}, Tensor::of<float>({1, 1, 2, 2}, {3, 0, 6, 10}), 1e-6, 3);
+  const float first = 1 / (1 + std::exp(4.0f));
+  check_answer("GroupQueryAttention", inputs, {{"num_heads", one}, {"kv_num_heads", one}, {"qk_output", int64_t{2}}},
+               Tensor::of<float>({1, 1, 2, 2}, {1, 0, first, 1 - first}), 1e-6, 3);
+}
+
 TEST_CASE("a mask of one column in place of the keys masks nothing, as ONNX Runtime has it") {
   // Queries and keys are 0, values 2 and 6.
   const Tensor x = Tensor::of<float>({2, 2, 2}, {1, 0, 0, 1, 1, 0, 0, 1}), weights = Tensor::of<float>({2, 3}, {0, 0, 2, 0, 0, 6}), none;

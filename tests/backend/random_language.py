@@ -245,7 +245,16 @@ def group_query(g, op):
         inputs += [None] * (11 - len(inputs)) + [normal(g, [n])]  # head_sink
     attributes = {"smooth_softmax": g.pick(None, None, 1), "num_heads": n, "kv_num_heads": kv, "do_rotary": int(rotary) or None, "rotary_interleaved": g.pick(None, 1) if rotary else None,
                   "local_window_size": g.pick(None, None, 2), "softcap": g.pick(None, 1.5), "scale": g.pick(None, 0.7)}
-    case = microsoft(op, inputs, attributes, 3, {6} if g.chance() else ())
+    bits, shown = g.pick(0, 0, 4, 8), g.pick(None, None, 1, 2)
+    if bits:
+        how = g.pick("PER_TENSOR", "PER_CHANNEL")
+        for i in (3, 4):
+            numbers = [b, kv, past, d if bits == 8 else d // 2]
+            inputs[i] = g.r.integers(-128, 128, numbers).astype(np.int8) if bits == 8 else g.r.integers(0, 256, numbers).astype(np.uint8)
+        scales = [g.r.uniform(0.1, 0.5, [1] if how == "PER_TENSOR" else [1, kv, 1, d]).astype(F32) / (10 if bits == 8 else 1) for _ in range(2)]
+        inputs += [None] * (12 - len(inputs)) + scales
+        attributes |= {"k_quant_type": how, "v_quant_type": how, "kv_cache_bit_width": bits}
+    case = microsoft(op, inputs, attributes | {"qk_output": shown}, 4 if shown else 3, {6} if g.chance() else ())
     if ragged:  # what is behind a cache's last key ONNX Runtime makes 0 or leaves: nobody reads it, so only the first output is compared
         case.compared = ["y0"]
     return case

@@ -3,6 +3,7 @@
 // seqlens_k holds, for every sample, how many keys it has after this step, less one; total_sequence_length the most of them. New
 // keys and values go into the cache behind the sample's old ones, of which there are none where all keys are new (the first
 // prompt).
+#include "engine/ops/microsoft/quantized_cache_common.h"
 #include "engine/ops/microsoft/runtime_attention_common.h"
 
 namespace svengine::ops {
@@ -30,19 +31,18 @@ enum GroupQueryInput : size_t {
 
 Status check_group_query(const InferContext& c) {
   SV_TRY(require_dtype(c, kGqQuery, "query", kRealTypes));
-  for (const size_t i : {kGqKey, kGqValue, kGqPastKey, kGqPastValue, kGqCos, kGqSin, kGqBias, kGqSink, kGqQueryNorm, kGqKeyNorm})
+  for (const size_t i : {kGqKey, kGqValue, kGqCos, kGqSin, kGqBias, kGqSink, kGqQueryNorm, kGqKeyNorm})
     if (c.has_input(i) && c.dtype(i) != c.dtype(0))
       return error("input {} is {}, must be {} as query is", static_cast<size_t>(i), name_of(c.dtype(i)), name_of(c.dtype(0)));
-  for (const size_t i : {kGqKeyScale, kGqValueScale, kGqQueryLengths})
-    if (c.has_input(i))
-      return unimplemented("input {} (k_scale, v_scale or query_seqlens) is not supported", static_cast<size_t>(i));
-  if (c.has_output(3)) return unimplemented("output 3 (output_qk) is not supported");
-  for (const char* name : {"sliding_window_cache", "qk_output", "kv_cache_bit_width"})
-    if (c.attributes().get_int(name, 0) > 0)
-      return unimplemented("attribute {} = {} is not supported", name, c.attributes().get_int(name, 0));
-  for (const char* name : {"k_quant_type", "v_quant_type"})
-    if (c.attributes().get_string(name, "NONE") != "NONE")
-      return unimplemented("attribute {} must be NONE: quantised caches are not supported", name);
+  SV_ASSIGN(const CacheFormat format, cache_format(c.attributes()));
+  const DType cached = format.bits ? format.type() : c.dtype(0);
+  for (const size_t i : {kGqPastKey, kGqPastValue})
+    if (c.has_input(i) && c.dtype(i) != cached) return error("{} is {}, must be {}", i == kGqPastKey ? "past_key" : "past_value", name_of(c.dtype(i)), name_of(cached));
+  if (c.has_input(kGqQueryLengths)) return unimplemented("input {} (query_seqlens) is not supported", static_cast<size_t>(kGqQueryLengths));
+  const int64_t shown = c.attributes().get_int("qk_output", 0);
+  if (shown < 0 || shown > 2) return error("qk_output is {}, must be 0 (none), 1 (before the Softmax) or 2 (behind it)", shown);
+  if (shown == 0 && c.has_output(3)) return error("output_qk is asked for, but qk_output is 0");
+  if (c.attributes().get_int("sliding_window_cache", 0) > 0) return unimplemented("sliding_window_cache is not supported");
   if (!c.has_input(kGqLengths) || !c.has_input(kGqTotal)) return error("seqlens_k and total_sequence_length are required");
   SV_TRY(require_rank(c, kGqQuery, "query", 3));
   SV_TRY(require_dtype(c, kGqLengths, "seqlens_k", {DType::i32}));
@@ -70,6 +70,7 @@ Result<GroupQuerySizes> group_query_sizes(const InferContext& c) {
   if (s.heads < 1 || s.kv_heads < 1 || s.heads % s.kv_heads != 0)
     return error("num_heads {} must be a multiple of kv_num_heads {}, both at least 1", s.heads, s.kv_heads);
   s.past = Dim(0);
+  SV_ASSIGN(const CacheFormat format, cache_format(c.attributes()));
   if (c.shape(0).has_rank()) {
     s.batch = c.shape(0)[0], s.queries = c.shape(0)[1];
     const int64_t parts = c.has_input(kGqKey) ? s.heads : s.heads + 2 * s.kv_heads;
@@ -90,11 +91,14 @@ Result<GroupQuerySizes> group_query_sizes(const InferContext& c) {
     if (!c.has_input(i)) continue;
     SV_TRY(require_rank(c, i, i == kGqPastKey ? "past_key" : "past_value", 4));
     s.past = c.shape(i).has_rank() ? merge(c.shape(i)[2], i == kGqPastKey ? Dim() : s.past) : Dim();
-    const Shape wanted{s.batch, Dim(s.kv_heads), s.past, s.size};
+    const Shape wanted{s.batch, Dim(s.kv_heads), s.past, format.width(s.size)};
     for (size_t d = 0; c.shape(i).has_rank() && d < 4; ++d)
       if (known_different(c.shape(i)[d], wanted[d]))
         return error("{} is {}, needs {}", i == kGqPastKey ? "past_key" : "past_value", to_string(c.shape(i)), to_string(wanted));
   }
+  if (format.bits == 4 && s.size.is_static() && s.size.value() % 2 != 0) return error("heads of {} elements do not fill bytes with 4 bits each", s.size.value());
+  SV_TRY(check_cache_scale(c, format, kGqKeyScale, "k_scale", Dim(s.kv_heads), s.size));
+  SV_TRY(check_cache_scale(c, format, kGqValueScale, "v_scale", Dim(s.kv_heads), s.size));
   SV_TRY(require_rank(c, kGqSink, "head_sink", 1));
   if (c.has_input(kGqSink) && c.shape(kGqSink).has_rank() && known_different(c.shape(kGqSink)[0], Dim(s.heads)))
     return error("head_sink is {}, needs an element for each of {} heads", to_string(c.shape(kGqSink)), s.heads);
@@ -113,9 +117,12 @@ Status infer_group_query(InferContext& c) {
   SV_TRY(check_group_query(c));
   SV_ASSIGN(const GroupQuerySizes s, group_query_sizes(c));
   const auto total = c.integers(kGqTotal);
-  SV_TRY(check_attention_bias(c, kGqBias, Shape{s.batch, Dim(s.heads), s.queries, total ? Dim((*total)[0]) : Dim()}));
+  const Shape scores{s.batch, Dim(s.heads), s.queries, total ? Dim((*total)[0]) : Dim()};
+  SV_TRY(check_attention_bias(c, kGqBias, scores));
+  SV_ASSIGN(const CacheFormat format, cache_format(c.attributes()));
   c.set(0, c.dtype(0), Shape{s.batch, s.queries, multiply(Dim(s.heads), s.size)});
-  for (size_t i = 1; i < 3; ++i) c.set(i, c.dtype(0), Shape{s.batch, Dim(s.kv_heads), s.present, s.size});
+  for (size_t i = 1; i < 3; ++i) c.set(i, format.bits ? format.type() : c.dtype(0), Shape{s.batch, Dim(s.kv_heads), s.present, format.width(s.size)});
+  c.set(3, c.dtype(0), scores);
   return {};
 }
 
@@ -176,9 +183,8 @@ Value* present_cache(ExpandContext& c, const GroupQuery& g, size_t past, Value* 
   return c.op("TensorScatter", {cache, fresh, g.old_keys}, make_attributes({{"axis", int64_t{2}}}));
 }
 
-/// What each query may not see, and attention_bias.
-Value* group_query_bias(ExpandContext& c, const GroupQuery& g) {
-  const DType type = wide_type(c.dtype(0));
+/// Which keys each query may see, [queries, keys], or for each sample [batch, 1, queries, keys]. Null: all.
+Value* keys_seen(ExpandContext& c, const GroupQuery& g) {
   KeyPositions p{.queries = whole(c, g.queries),
                  .keys = whole(c, g.total),
                  .offset = nullptr,
@@ -187,8 +193,13 @@ Value* group_query_bias(ExpandContext& c, const GroupQuery& g) {
   // A window of n keys is the query's own and n - 1 before it.
   if (const int64_t window = c.attributes().get_int("local_window_size", -1); window > 0) p.left = window - 1;
   if (g.uniform() && g.queries == 1) p.causal = false;  // it sees all keys
-  Value* allowed = allowed_keys(c, p);
-  Value* bias = bias_of(c, allowed, type);
+  return allowed_keys(c, p);
+}
+
+/// What each query may not see, and attention_bias.
+Value* group_query_bias(ExpandContext& c, const GroupQuery& g, Value* seen) {
+  const DType type = wide_type(c.dtype(0));
+  Value* bias = bias_of(c, seen, type);
   if (bias && g.uniform()) bias = c.unsqueeze(bias, {0, 1});
   return sum_of(c, bias, c.has_input(kGqBias) ? c.cast(c.input(kGqBias), type) : nullptr);
 }
@@ -203,6 +214,15 @@ void add_sink(ExpandContext& c, const GroupQuery& g, AttentionProduct& p) {
   if (!c.has_input(kGqSink)) return;
   Value* sink = c.cast(c.reshape(c.input(kGqSink), {1, g.heads, 1, 1}), type);
   p.bias = sum_of(c, p.bias, c.op("Pad", {sink, c.ints({0, 0, 0, g.total, 0, 0, 0, 0})}));
+}
+
+/// output_qk: the scores, 0 where keys are not seen, or the probabilities.
+Value* shown_scores(ExpandContext& c, const GroupQuery& g, const AttentionParts& parts, Value* seen) {
+  const bool scores = c.attributes().get_int("qk_output", 0) == 1;
+  Value* all = scores ? parts.biased : parts.probabilities;
+  if (all) all = c.slice(all, 3, 0, g.total);  // without a sink
+  if (all && scores && seen) all = c.op("Where", {seen, all, c.number(0, all->type.dtype)});
+  return c.cast(all, c.dtype(0));
 }
 
 Status expand_group_query(ExpandContext& c) {
@@ -232,17 +252,26 @@ Status expand_group_query(ExpandContext& c) {
   p.q_heads = g.heads, p.kv_heads = g.kv_heads;
   p.scale = runtime_scale(c.attributes(), g.size), p.softcap = c.attributes().get_float("softcap", 0);
   p.q = group_query_part(c, g, q, g.heads, kGqQueryNorm);
-  Value* keys = present_cache(c, g, kGqPastKey, group_query_part(c, g, k, g.kv_heads, kGqKeyNorm));
-  Value* values = present_cache(c, g, kGqPastValue, group_query_part(c, g, v, g.kv_heads, 0));
+  SV_ASSIGN(const CacheFormat format, cache_format(c.attributes()));
+  const auto cached = [&](Value* fresh, size_t past, size_t scale) {
+    return present_cache(c, g, past, quantized_cache(c, format, fresh, c.input(scale), g.kv_heads, g.size));
+  };
+  Value* keys = cached(group_query_part(c, g, k, g.kv_heads, kGqKeyNorm), kGqPastKey, kGqKeyScale);
+  Value* values = cached(group_query_part(c, g, v, g.kv_heads, 0), kGqPastValue, kGqValueScale);
   if (!c.builder().status().ok()) return {};
   const bool longer = std::max(g.past, g.total) > g.total;
-  p.k = longer ? c.slice(keys, 2, 0, g.total) : keys, p.v = longer ? c.slice(values, 2, 0, g.total) : values;
-  p.bias = group_query_bias(c, g);
+  const auto used = [&](Value* cache, size_t scale) {
+    return restored_cache(c, format, longer ? c.slice(cache, 2, 0, g.total) : cache, c.input(scale), g.kv_heads, g.size, c.dtype(0));
+  };
+  p.k = used(keys, kGqKeyScale), p.v = used(values, kGqValueScale);
+  Value* seen = keys_seen(c, g);
+  p.bias = group_query_bias(c, g, seen);
   if (c.has_input(kGqSink) || c.attributes().get_int("smooth_softmax", 0) == 1) add_sink(c, g, p);
   if (!c.builder().status().ok()) return {};
   const AttentionParts result = attend(c, p);
   c.set(0, merge_heads(c, c.cast(result.y, c.dtype(0))));
   c.set(1, keys), c.set(2, values);
+  if (c.has_output(3)) c.set(3, shown_scores(c, g, result, seen));
   return {};
 }
 
@@ -279,7 +308,13 @@ OpDef define_microsoft_group_query_attention() {
                  "int32[1]{3}, float32[8, 2], float32[8, 2], int64[2, 3] 0 to 8, float32[1, 4, 3, 3], float32[4]) {num_heads = 4, "
                  "kv_num_heads = 2}"
                  "(float32[1, 2, 12], float32[1, 2, 12], float32[1, 2, 12], float32[1, 3, 2, 4], float32[1, 3, 2, 4], int32[1]{3}, "
-                 "int32[1]{4}) {num_heads = 3, kv_num_heads = 3, smooth_softmax = 1}",
+                 "int32[1]{4}) {num_heads = 3, kv_num_heads = 3, smooth_softmax = 1, qk_output = 2} 4"
+                 "(float32[1, 2, 8], float32[1, 2, 8], float32[1, 2, 8], int8[1, 1, 3, 8] -128 to 128, int8[1, 1, 3, 8] -128 to 128, int32[1]{4}, "
+                 "int32[1]{5}, -, -, -, -, -, float32[1]{0.05}, float32[1]{0.04}) {num_heads = 1, kv_num_heads = 1, k_quant_type = "
+                 R"("PER_TENSOR", v_quant_type = "PER_TENSOR", kv_cache_bit_width = 8, qk_output = 1} 4)"
+                 "(float32[1, 1, 16], float32[1, 1, 8], float32[1, 1, 8], uint8[1, 2, 3, 2] 0 to 256, uint8[1, 2, 3, 2] 0 to 256, int32[1]{3}, "
+                 "int32[1]{4}, -, -, -, -, -, float32[1, 2, 1, 4] 0.1 to 0.5, float32[1, 2, 1, 4] 0.1 to 0.5) {num_heads = 4, kv_num_heads = 2, "
+                 R"(k_quant_type = "PER_CHANNEL", v_quant_type = "PER_CHANNEL", kv_cache_bit_width = 4} 3)",
   };
   for (const char* name : {"do_rotary", "rotary_interleaved", "kv_cache_bit_width"}) op.attributes.push_back({name, AttributeKind::kInt});
   for (const char* name : {"q_norm_epsilon", "k_norm_epsilon"}) op.attributes.push_back({name, AttributeKind::kFloat});
