@@ -108,6 +108,27 @@ TEST_CASE("output_qk of GroupQueryAttention, before and behind the Softmax") {
                Tensor::of<float>({1, 1, 2, 2}, {1, 0, first, 1 - first}), 1e-6, 3);
 }
 
+TEST_CASE("GroupQueryAttention's sliding cache drops what no window sees, and padded chunks leave no trace in it") {
+  // Queries are 0: answers are means of the values that are seen.
+  const auto rows = [](std::initializer_list<float> values) { return Tensor::of<float>({1, 1, static_cast<int64_t>(values.size()), 1}, values); };
+  const auto tokens = [](std::initializer_list<float> values) { return Tensor::of<float>({1, static_cast<int64_t>(values.size()), 1}, values); };
+  const auto number = [](int32_t n) { return Tensor::of<int32_t>({1}, {n}); };
+  const Attribute one = int64_t{1}, two = int64_t{2};
+  const AttributeList slides{{"num_heads", one}, {"kv_num_heads", one}, {"local_window_size", two}, {"sliding_window_cache", one}};
+  const Tensor zero = tokens({0}), none;
+  // The sixth key, in caches of two rows and of three, which drop one and two keys at a time.
+  check_answer("GroupQueryAttention", {zero, zero, tokens({30}), rows({0, 0}), rows({10, 20}), number(5), number(6)}, slides, tokens({25}));
+  check_answer("GroupQueryAttention", {zero, zero, tokens({30}), rows({0, 0}), rows({10, 20}), number(5), number(6)}, slides, rows({20, 30}), 0, 2);
+  check_answer("GroupQueryAttention", {zero, zero, tokens({40}), rows({0, 0, 0}), rows({10, 20, 30}), number(5), number(6)}, slides, tokens({35}));
+  check_answer("GroupQueryAttention", {zero, zero, tokens({40}), rows({0, 0, 0}), rows({10, 20, 30}), number(5), number(6)}, slides, rows({30, 40, 30}), 0, 2);
+  // One of two new tokens is padding.
+  std::vector<Tensor> chunk{tokens({0, 0}), tokens({0, 0}), tokens({3, 99}), rows({0, 0, 0, 0}), rows({1, 2, 8, 8}), number(2), number(4)};
+  chunk.resize(16);
+  chunk.push_back(number(1));
+  check_answer("GroupQueryAttention", chunk, {{"num_heads", one}, {"kv_num_heads", one}}, tokens({2, 2}));
+  check_answer("GroupQueryAttention", chunk, {{"num_heads", one}, {"kv_num_heads", one}}, rows({1, 2, 3, 8}), 0, 2);
+}
+
 TEST_CASE("a mask of one column in place of the keys masks nothing, as ONNX Runtime has it") {
   // Queries and keys are 0, values 2 and 6.
   const Tensor x = Tensor::of<float>({2, 2, 2}, {1, 0, 0, 1, 1, 0, 0, 1}), weights = Tensor::of<float>({2, 3}, {0, 0, 2, 0, 0, 6}), none;

@@ -260,6 +260,31 @@ def group_query(g, op):
     return case
 
 
+@makers(MICROSOFT, "GroupQueryAttention of chunks")
+def group_query_of_chunks(g, op):
+    """Rows behind a sample's own are unspecified, so there are none in the chunk, and the caches are not compared."""
+    b, kv, group, d, slides, given = g.int(1, 3), g.int(1, 2), g.int(1, 2), 16, g.chance(), g.chance()
+    s = g.int(1, 4) if not slides or given or b == 1 else 1
+    window, old = g.int(1, 4), g.r.integers(0, 9, b)
+    total = int(old.max()) + s
+    rows = window + g.int(0, 3) if slides else total + g.int(0, 2)
+    inputs = [normal(g, [b, s, kv * group * d]), normal(g, [b, s, kv * d]), normal(g, [b, s, kv * d]), normal(g, [b, kv, rows, d]),
+              normal(g, [b, kv, rows, d]), (old + s - 1).astype(I32), np.array(total if slides else rows, I32)] + [None] * 10
+    if g.chance():
+        inputs[7:9] = [normal(g, [24, d // 2]), normal(g, [24, d // 2])]
+    if g.chance(0.3):
+        inputs[10] = normal(g, [g.pick(1, b), g.pick(1, kv * group), s, int(inputs[6])])
+    if g.chance(0.3):
+        inputs[11] = normal(g, [kv * group])
+    if given or not slides:
+        inputs[16] = np.full([b], s, I32)
+    attributes = {"num_heads": kv * group, "kv_num_heads": kv, "do_rotary": int(inputs[7] is not None) or None, "softcap": g.pick(None, 1.5),
+                  "sliding_window_cache": 1 if slides else None, "local_window_size": window if slides or g.chance() else None}
+    case = microsoft("GroupQueryAttention", inputs, attributes, 3)
+    case.compared = ["y0"]
+    return case
+
+
 @makers(MICROSOFT, "RotaryEmbedding")
 def runtime_rotary(g, op):
     b, h, s, d = g.int(1, 3), g.int(1, 3), g.int(1, 4), 2 * g.int(1, 4)

@@ -3,31 +3,11 @@
 // seqlens_k holds, for every sample, how many keys it has after this step, less one; total_sequence_length the most of them. New
 // keys and values go into the cache behind the sample's old ones, of which there are none where all keys are new (the first
 // prompt).
+#include "engine/ops/microsoft/group_query_common.h"
 #include "engine/ops/microsoft/quantized_cache_common.h"
-#include "engine/ops/microsoft/runtime_attention_common.h"
 
 namespace svengine::ops {
 namespace {
-
-enum GroupQueryInput : size_t {
-  kGqQuery,
-  kGqKey,
-  kGqValue,
-  kGqPastKey,
-  kGqPastValue,
-  kGqLengths,
-  kGqTotal,
-  kGqCos,
-  kGqSin,
-  kGqPositions,
-  kGqBias,
-  kGqSink,
-  kGqKeyScale,
-  kGqValueScale,
-  kGqQueryNorm,
-  kGqKeyNorm,
-  kGqQueryLengths
-};
 
 Status check_group_query(const InferContext& c) {
   SV_TRY(require_dtype(c, kGqQuery, "query", kRealTypes));
@@ -38,11 +18,9 @@ Status check_group_query(const InferContext& c) {
   const DType cached = format.bits ? format.type() : c.dtype(0);
   for (const size_t i : {kGqPastKey, kGqPastValue})
     if (c.has_input(i) && c.dtype(i) != cached) return error("{} is {}, must be {}", i == kGqPastKey ? "past_key" : "past_value", name_of(c.dtype(i)), name_of(cached));
-  if (c.has_input(kGqQueryLengths)) return unimplemented("input {} (query_seqlens) is not supported", static_cast<size_t>(kGqQueryLengths));
   const int64_t shown = c.attributes().get_int("qk_output", 0);
   if (shown < 0 || shown > 2) return error("qk_output is {}, must be 0 (none), 1 (before the Softmax) or 2 (behind it)", shown);
   if (shown == 0 && c.has_output(3)) return error("output_qk is asked for, but qk_output is 0");
-  if (c.attributes().get_int("sliding_window_cache", 0) > 0) return unimplemented("sliding_window_cache is not supported");
   if (!c.has_input(kGqLengths) || !c.has_input(kGqTotal)) return error("seqlens_k and total_sequence_length are required");
   SV_TRY(require_rank(c, kGqQuery, "query", 3));
   SV_TRY(require_dtype(c, kGqLengths, "seqlens_k", {DType::i32}));
@@ -106,10 +84,13 @@ Result<GroupQuerySizes> group_query_sizes(const InferContext& c) {
   if (c.shape(kGqLengths).has_rank() && known_different(c.shape(kGqLengths)[0], s.batch))
     return error("seqlens_k has {} elements, needs one for each of {} in the batch", c.shape(kGqLengths)[0].value(),
                  s.batch.value());
+  SV_TRY(check_chunked(c, s.batch, s.past));
+  const bool slides = c.attributes().get_int("sliding_window_cache", 0) != 0;
   const auto total = c.integers(kGqTotal);
-  if (total && s.queries.is_static() && (*total)[0] < s.queries.value())
+  if (total && !slides && s.queries.is_static() && (*total)[0] < s.queries.value())
     return error("total_sequence_length is {}, must be at least the {} of query", (*total)[0], s.queries.value());
-  if (total && s.past.is_static()) s.present = Dim(std::max((*total)[0], s.past.value()));
+  if (slides) s.present = s.past;
+  else if (total && s.past.is_static()) s.present = Dim(std::max((*total)[0], s.past.value()));
   return s;
 }
 
@@ -126,20 +107,12 @@ Status infer_group_query(InferContext& c) {
   return {};
 }
 
-/// All sizes are known where this is used.
-struct GroupQuery {
-  int64_t batch, queries, heads, kv_heads, size, past, total;
-  Value* old_keys;  // int64 [B]: how many keys each sample had
-  /// They are all `total - queries`, for there is but one sample, or nothing is old.
-  bool uniform() const { return batch == 1 || total == queries; }
-};
-
 Value* whole(ExpandContext& c, int64_t n) { return c.builder().constant(Tensor::scalar(n)); }
 
 /// [B, S]: where each query stands.
 Value* query_positions(ExpandContext& c, const GroupQuery& g) {
   if (c.has_input(kGqPositions)) {
-    if (g.total != g.queries) return c.input(kGqPositions);
+    if (g.chunk || g.total != g.queries) return c.input(kGqPositions);
     // Of a first prompt only the first element counts.
     Value* first = c.slice(c.reshape(c.input(kGqPositions), {-1}), 0, 0, 1);
     Value* row = c.op("Add", {c.up_to(whole(c, g.queries)), first});
@@ -185,6 +158,7 @@ Value* present_cache(ExpandContext& c, const GroupQuery& g, size_t past, Value* 
 
 /// Which keys each query may see, [queries, keys], or for each sample [batch, 1, queries, keys]. Null: all.
 Value* keys_seen(ExpandContext& c, const GroupQuery& g) {
+  if (g.chunk) return g.chunk->seen;
   KeyPositions p{.queries = whole(c, g.queries),
                  .keys = whole(c, g.total),
                  .offset = nullptr,
@@ -200,6 +174,7 @@ Value* keys_seen(ExpandContext& c, const GroupQuery& g) {
 Value* group_query_bias(ExpandContext& c, const GroupQuery& g, Value* seen) {
   const DType type = wide_type(c.dtype(0));
   Value* bias = bias_of(c, seen, type);
+  if (g.chunk) return sum_of(c, bias, g.chunk->bias);
   if (bias && g.uniform()) bias = c.unsqueeze(bias, {0, 1});
   return sum_of(c, bias, c.has_input(kGqBias) ? c.cast(c.input(kGqBias), type) : nullptr);
 }
@@ -213,7 +188,7 @@ void add_sink(ExpandContext& c, const GroupQuery& g, AttentionProduct& p) {
   if (p.bias) p.bias = c.op("Pad", {p.bias, c.ints({0, 0, 0, 0, 0, 0, 0, 1})});
   if (!c.has_input(kGqSink)) return;
   Value* sink = c.cast(c.reshape(c.input(kGqSink), {1, g.heads, 1, 1}), type);
-  p.bias = sum_of(c, p.bias, c.op("Pad", {sink, c.ints({0, 0, 0, g.total, 0, 0, 0, 0})}));
+  p.bias = sum_of(c, p.bias, c.op("Pad", {sink, c.ints({0, 0, 0, g.keys(), 0, 0, 0, 0})}));
 }
 
 /// output_qk: the scores, 0 where keys are not seen, or the probabilities.
@@ -223,6 +198,22 @@ Value* shown_scores(ExpandContext& c, const GroupQuery& g, const AttentionParts&
   if (all) all = c.slice(all, 3, 0, g.total);  // without a sink
   if (all && scores && seen) all = c.op("Where", {seen, all, c.number(0, all->type.dtype)});
   return c.cast(all, c.dtype(0));
+}
+
+struct CachedPart {
+  Value *present, *used;
+};
+
+/// New keys or values in the cache, and what attention reads of it.
+CachedPart cached_part(ExpandContext& c, const GroupQuery& g, const CacheFormat& format, Value* fresh, size_t past, size_t scale) {
+  const auto restored = [&](Value* v) { return restored_cache(c, format, v, c.input(scale), g.kv_heads, g.size, c.dtype(0)); };
+  fresh = quantized_cache(c, format, fresh, c.input(scale), g.kv_heads, g.size);
+  if (g.chunk) {
+    Value* all = c.concat({c.input(past), fresh}, 2);
+    return {present_of_chunk(c, *g.chunk, all), restored(all)};
+  }
+  Value* present = present_cache(c, g, past, fresh);
+  return {present, restored(std::max(g.past, g.total) > g.total ? c.slice(present, 2, 0, g.total) : present)};
 }
 
 Status expand_group_query(ExpandContext& c) {
@@ -236,11 +227,13 @@ Status expand_group_query(ExpandContext& c) {
   g.size = *c.dim(0, 2) / (c.has_input(kGqKey) ? g.heads : g.heads + 2 * g.kv_heads);
   g.past = c.has_input(kGqPastKey) ? *c.dim(kGqPastKey, 2) : 0;
   g.total = given->constant().as_int64s()[0];
+  if (is_chunked(c.node())) g.chunk = chunked_keys(c, g);
   if (!c.has_input(kGqPastKey) && g.total > g.queries)
     return error("total_sequence_length is {} for {} new keys, but there is no past_key", g.total, g.queries);
   Value* lengths = c.cast(c.input(kGqLengths), DType::i64);
-  g.old_keys = g.uniform() ? c.op("Expand", {c.ints({g.total - g.queries}), c.ints({g.batch})})
-                           : c.op("Sub", {lengths, c.number(static_cast<double>(g.queries - 1), DType::i64)});
+  if (g.chunk) g.old_keys = g.chunk->old_keys;
+  else if (g.uniform()) g.old_keys = c.op("Expand", {c.ints({g.total - g.queries}), c.ints({g.batch})});
+  else g.old_keys = c.op("Sub", {lengths, c.number(static_cast<double>(g.queries - 1), DType::i64)});
   Value *q = c.input(kGqQuery), *k = c.input(kGqKey), *v = c.input(kGqValue);
   if (!k) {
     const Node* parts = c.builder().node("", "Split", {q, c.ints({g.heads * g.size, g.kv_heads * g.size, g.kv_heads * g.size})},
@@ -253,24 +246,17 @@ Status expand_group_query(ExpandContext& c) {
   p.scale = runtime_scale(c.attributes(), g.size), p.softcap = c.attributes().get_float("softcap", 0);
   p.q = group_query_part(c, g, q, g.heads, kGqQueryNorm);
   SV_ASSIGN(const CacheFormat format, cache_format(c.attributes()));
-  const auto cached = [&](Value* fresh, size_t past, size_t scale) {
-    return present_cache(c, g, past, quantized_cache(c, format, fresh, c.input(scale), g.kv_heads, g.size));
-  };
-  Value* keys = cached(group_query_part(c, g, k, g.kv_heads, kGqKeyNorm), kGqPastKey, kGqKeyScale);
-  Value* values = cached(group_query_part(c, g, v, g.kv_heads, 0), kGqPastValue, kGqValueScale);
+  const CachedPart keys = cached_part(c, g, format, group_query_part(c, g, k, g.kv_heads, kGqKeyNorm), kGqPastKey, kGqKeyScale);
+  const CachedPart values = cached_part(c, g, format, group_query_part(c, g, v, g.kv_heads, 0), kGqPastValue, kGqValueScale);
   if (!c.builder().status().ok()) return {};
-  const bool longer = std::max(g.past, g.total) > g.total;
-  const auto used = [&](Value* cache, size_t scale) {
-    return restored_cache(c, format, longer ? c.slice(cache, 2, 0, g.total) : cache, c.input(scale), g.kv_heads, g.size, c.dtype(0));
-  };
-  p.k = used(keys, kGqKeyScale), p.v = used(values, kGqValueScale);
+  p.k = keys.used, p.v = values.used;
   Value* seen = keys_seen(c, g);
   p.bias = group_query_bias(c, g, seen);
   if (c.has_input(kGqSink) || c.attributes().get_int("smooth_softmax", 0) == 1) add_sink(c, g, p);
   if (!c.builder().status().ok()) return {};
   const AttentionParts result = attend(c, p);
   c.set(0, merge_heads(c, c.cast(result.y, c.dtype(0))));
-  c.set(1, keys), c.set(2, values);
+  c.set(1, keys.present), c.set(2, values.present);
   if (c.has_output(3)) c.set(3, shown_scores(c, g, result, seen));
   return {};
 }
@@ -314,7 +300,11 @@ OpDef define_microsoft_group_query_attention() {
                  R"("PER_TENSOR", v_quant_type = "PER_TENSOR", kv_cache_bit_width = 8, qk_output = 1} 4)"
                  "(float32[1, 1, 16], float32[1, 1, 8], float32[1, 1, 8], uint8[1, 2, 3, 2] 0 to 256, uint8[1, 2, 3, 2] 0 to 256, int32[1]{3}, "
                  "int32[1]{4}, -, -, -, -, -, float32[1, 2, 1, 4] 0.1 to 0.5, float32[1, 2, 1, 4] 0.1 to 0.5) {num_heads = 4, kv_num_heads = 2, "
-                 R"(k_quant_type = "PER_CHANNEL", v_quant_type = "PER_CHANNEL", kv_cache_bit_width = 4} 3)",
+                 R"(k_quant_type = "PER_CHANNEL", v_quant_type = "PER_CHANNEL", kv_cache_bit_width = 4} 3)"
+                 "(float32[1, 2, 8], float32[1, 2, 8], float32[1, 2, 8], float32[1, 1, 4, 8], float32[1, 1, 4, 8], int32[1]{6}, int32[1]{7}) "
+                 "{num_heads = 1, kv_num_heads = 1, sliding_window_cache = 1, local_window_size = 3} 3"
+                 "(float32[2, 3, 8], float32[2, 3, 8], float32[2, 3, 8], float32[2, 1, 6, 8], float32[2, 1, 6, 8], int32[2]{2, 3}, int32[1]{6}, "
+                 "-, -, -, -, -, -, -, -, -, int32[2]{2, 1}) {num_heads = 1, kv_num_heads = 1} 3",
   };
   for (const char* name : {"do_rotary", "rotary_interleaved", "kv_cache_bit_width"}) op.attributes.push_back({name, AttributeKind::kInt});
   for (const char* name : {"q_norm_epsilon", "k_norm_epsilon"}) op.attributes.push_back({name, AttributeKind::kFloat});
