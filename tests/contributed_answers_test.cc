@@ -129,6 +129,21 @@ TEST_CASE("GroupQueryAttention's sliding cache drops what no window sees, and pa
   check_answer("GroupQueryAttention", chunk, {{"num_heads", one}, {"kv_num_heads", one}}, rows({1, 2, 3, 8}), 0, 2);
 }
 
+TEST_CASE("past and present of MultiHeadAttention as buffers, of which a part is used") {
+  // Queries are 0: the answer is the mean of the values 1, 2 and 6.
+  const Tensor zero = Tensor::of<float>({1, 1, 1}, {0}), fresh = Tensor::of<float>({1, 1, 1}, {6}), none, used = Tensor::of<int32_t>({1}, {2});
+  const auto buffer = [](std::initializer_list<float> values) { return Tensor::of<float>({1, 1, 5, 1}, values); };
+  const Tensor keys = buffer({0, 0, 9, 9, 9}), values = buffer({1, 2, 9, 8, 7});
+  const Attribute one = int64_t{1};
+  const std::vector<Tensor> inputs{zero, zero, fresh, none, none, none, keys, values, used}, masked{zero, zero, fresh, none, none, keys, values, used};
+  check_answer("MultiHeadAttention", inputs, {{"num_heads", one}}, Tensor::of<float>({1, 1, 1}, {3}));
+  check_answer("MultiHeadAttention", inputs, {{"num_heads", one}}, buffer({1, 2, 6, 8, 7}), 0, 2);
+  check_answer("DecoderMaskedMultiHeadAttention", masked, {{"num_heads", one}, {"past_present_share_buffer", one}}, Tensor::of<float>({1, 1, 1}, {3}));
+  std::vector<Tensor> full = inputs;
+  full[8] = Tensor::of<int32_t>({1}, {5});
+  CHECK_FALSE(infer_types(*graph_of("MultiHeadAttention", full, {{"num_heads", one}}).nodes().front()).ok());
+}
+
 TEST_CASE("a mask of one column in place of the keys masks nothing, as ONNX Runtime has it") {
   // Queries and keys are 0, values 2 and 6.
   const Tensor x = Tensor::of<float>({2, 2, 2}, {1, 0, 0, 1, 1, 0, 0, 1}), weights = Tensor::of<float>({2, 3}, {0, 0, 2, 0, 0, 6}), none;

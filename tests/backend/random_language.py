@@ -209,7 +209,9 @@ def multi_head(g, op):
     inputs = [normal(g, [b, l, n * d]), normal(g, key), normal(g, value), bias, mask,
               normal(g, [g.pick(1, b), g.pick(1, n), l, total]) if g.chance(0.3) else None]
     if past:
-        inputs += [normal(g, [b, n, past, d]), normal(g, [b, n, past, d])]
+        buffers = g.chance(0.3)
+        rows = total + g.int(0, 2) if buffers else past
+        inputs += [normal(g, [b, n, rows, d]), normal(g, [b, n, rows, d])] + ([np.array([past], I32)] if buffers else [])
     attributes = {"num_heads": n, "unidirectional": g.pick(None, 1) if l == s else None, "scale": g.pick(None, 0.7)}
     return microsoft(op, inputs, attributes, 3 if past else 1)
 
@@ -217,8 +219,11 @@ def multi_head(g, op):
 @makers(MICROSOFT, "DecoderMaskedMultiHeadAttention")
 def decoder_masked(g, op):
     b, n, d, past = g.int(1, 3), g.int(1, 3), 2 * g.int(1, 4), g.int(1, 3)
-    inputs = [normal(g, [b, 1, n * d]) for _ in range(3)] + [None, None] + [normal(g, [b, n, past, d]) for _ in range(2)]
-    return microsoft(op, inputs, {"num_heads": n}, 3)
+    rows = past + g.int(1, 3)
+    inputs = [normal(g, [b, 1, n * d]) for _ in range(3)] + [None, None] + [normal(g, [b, n, rows, d]) for _ in range(2)] + [np.array([past], I32)]
+    case = microsoft(op, inputs, {"num_heads": n, "past_present_share_buffer": 1}, 3)
+    case.in_place = {1: 5, 2: 6}
+    return case
 
 
 @makers(MICROSOFT, "GroupQueryAttention")

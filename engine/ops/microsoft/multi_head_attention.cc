@@ -1,5 +1,6 @@
 // com.microsoft.MultiHeadAttention and DecoderMaskedMultiHeadAttention: attention of projected queries to projected keys and
-// values, or to those of an encoder, which come cut into heads already.
+// values, or to those of an encoder, which come cut into heads already. Where past_sequence_length is given, past and present are buffers of
+// one length, of which it says how much is used.
 #include "engine/ops/microsoft/runtime_attention_common.h"
 
 namespace svengine::ops {
@@ -7,15 +8,17 @@ namespace {
 
 /// Where the inputs are.
 struct MultiHeadInputs {
-  size_t bias, mask, attention_bias, past_key, past_value;
-  std::initializer_list<size_t> refused;  // of buffers shared by past and present, and beam search
+  size_t bias, mask, attention_bias, past_key, past_value, past_length;
+  std::initializer_list<size_t> refused;  // of beam search
 };
-constexpr std::initializer_list<size_t> kMultiHeadRefused{8, 9}, kDecoderRefused{7, 8, 9};
-constexpr MultiHeadInputs kMultiHead{3, 4, 5, 6, 7, kMultiHeadRefused}, kDecoder{10, 3, 4, 5, 6, kDecoderRefused};
+constexpr std::initializer_list<size_t> kMultiHeadRefused{9}, kDecoderRefused{8, 9};
+constexpr MultiHeadInputs kMultiHead{3, 4, 5, 6, 7, 8, kMultiHeadRefused}, kDecoder{10, 3, 4, 5, 6, 7, kDecoderRefused};
 
 struct MultiHeadSizes {
   Dim batch, queries, new_keys, past, size, value_size;
+  std::optional<Dim> buffer;  // the length of past and present, where they are buffers
   Dim keys() const { return add(past, new_keys); }
+  Dim present() const { return buffer ? *buffer : keys(); }
 };
 
 Dim head_of(const Dim& hidden, int64_t heads) { return hidden.is_static() ? Dim(hidden.value() / heads) : Dim(); }
@@ -26,8 +29,12 @@ Status check_multi_head_inputs(const InferContext& c, const MultiHeadInputs& at)
     if (c.has_input(i) && c.dtype(i) != c.dtype(0))
       return error("input {} is {}, must be {} as query is", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
   for (const size_t i : at.refused)
-    if (c.has_input(i)) return unimplemented("input {} (past and present in one buffer, or beam search) is not supported", i);
-  if (c.attributes().get_int("past_present_share_buffer", 0) != 0) return unimplemented("past_present_share_buffer is not supported");
+    if (c.has_input(i)) return unimplemented("input {} (of beam search) is not supported", i);
+  SV_TRY(require_dtype(c, at.past_length, "past_sequence_length", {DType::i32}));
+  SV_TRY(require_single(c, at.past_length, "past_sequence_length"));
+  if (c.has_input(at.past_length) && !c.has_input(at.past_key)) return error("past_sequence_length goes with past_key and past_value");
+  if (c.attributes().get_int("past_present_share_buffer", 0) != 0 && c.has_input(at.past_key) && !c.has_input(at.past_length))
+    return error("past_present_share_buffer needs past_sequence_length");
   if (!c.has_input(1) || !c.has_input(2))
     return unimplemented("key and value are absent: packed queries, keys and values are not supported");
   if (c.attributes().get_int("num_heads", 0) < 1)
@@ -75,6 +82,13 @@ Result<MultiHeadSizes> multi_head_sizes(const InferContext& c, const MultiHeadIn
         return error("{} is {}, needs {}", i == at.past_key ? "past_key" : "past_value", to_string(c.shape(i)),
                      to_string(wanted));
   }
+  if (!c.has_input(at.past_length)) return s;
+  s.buffer = s.past;
+  const auto used = c.integers(at.past_length);
+  s.past = used ? Dim(used->front()) : Dim();
+  const Dim after = s.keys();
+  if ((used && used->front() < 0) || (after.is_static() && s.buffer->is_static() && after.value() > s.buffer->value()))
+    return error("past_sequence_length is {}: with {} new keys it does not fit past_key of length {}", used->front(), s.new_keys.value(), s.buffer->value());
   return s;
 }
 
@@ -92,8 +106,8 @@ Status infer_multi_head(InferContext& c) {
   SV_TRY(check_runtime_mask(c, kAt.mask, "key_padding_mask", s.batch, s.queries, s.keys(), Placeholder::refused));
   SV_TRY(check_attention_bias(c, kAt.attention_bias, scores));
   c.set(0, c.dtype(0), Shape{s.batch, s.queries, multiply(heads, s.value_size)});
-  c.set(1, c.dtype(0), Shape{s.batch, heads, s.keys(), s.size});
-  c.set(2, c.dtype(0), Shape{s.batch, heads, s.keys(), s.value_size});
+  c.set(1, c.dtype(0), Shape{s.batch, heads, s.present(), s.size});
+  c.set(2, c.dtype(0), Shape{s.batch, heads, s.present(), s.value_size});
   c.set(3, c.dtype(0), scores);
   return {};
 }
@@ -111,6 +125,19 @@ Value* projected(ExpandContext& c, const MultiHeadInputs& at, size_t i, int64_t 
   return split_heads(c, v, heads);
 }
 
+struct PresentPart {
+  Value *present, *used;
+};
+
+/// New keys or values behind those of input `past`: of the first `used` of its rows, which are known then, or of all.
+PresentPart behind_past(ExpandContext& c, size_t past, std::optional<int64_t> used, Value* fresh) {
+  if (!c.has_input(past)) return {fresh, fresh};
+  Value* all = c.concat({used ? c.slice(c.input(past), 2, 0, *used) : c.input(past), fresh}, 2);
+  if (!used) return {all, all};
+  const int64_t end = *used + fresh->type.shape[2].value();
+  return {c.concat({all, c.slice(c.input(past), 2, end, *c.dim(past, 2))}, 2), all};
+}
+
 template <const MultiHeadInputs& kAt>
 Status expand_multi_head(ExpandContext& c) {
   for (size_t i = 0; i < c.node().inputs().size(); ++i)
@@ -125,10 +152,17 @@ Status expand_multi_head(ExpandContext& c) {
   p.q = projected(c, kAt, 0, p.q_heads), p.k = projected(c, kAt, 1, p.q_heads), p.v = projected(c, kAt, 2, p.q_heads);
   if (!p.q || !p.k || !p.v) return {};
   Value* past = nullptr;
-  if (c.has_input(kAt.past_key)) {
+  std::optional<int64_t> used;
+  if (const Value* given = c.input(kAt.past_length)) {
+    const bool known = c.dim(kAt.past_key, 2) && c.dim(kAt.past_value, 2) && p.k->type.shape[2].is_static() && p.v->type.shape[2].is_static();
+    if (!given->is_constant() || !known) return {};
+    used = given->constant().as_int64s()[0];
+    past = c.builder().constant(Tensor::scalar(*used));
+  } else if (c.has_input(kAt.past_key)) {
     past = c.scalar_of_dim(c.input(kAt.past_key), 2);
-    p.k = c.concat({c.input(kAt.past_key), p.k}, 2), p.v = c.concat({c.input(kAt.past_value), p.v}, 2);
   }
+  const PresentPart keys = behind_past(c, kAt.past_key, used, p.k), values = behind_past(c, kAt.past_value, used, p.v);
+  p.k = keys.used, p.v = values.used;
   if (!c.builder().status().ok()) return {};
   RuntimeMask m{c.input(kAt.mask), c.attributes().get_float("mask_filter_value", -10000.0f),
                 c.attributes().get_int("unidirectional", 0) != 0, c.input(kAt.attention_bias)};
@@ -137,7 +171,7 @@ Status expand_multi_head(ExpandContext& c) {
   if (!known || !c.builder().status().ok()) return {};
   const AttentionParts result = attend(c, p);
   c.set(0, merge_heads(c, c.cast(result.y, c.dtype(0))));
-  c.set(1, p.k), c.set(2, p.v);
+  c.set(1, keys.present), c.set(2, values.present);
   c.set(3, c.has_output(3) ? c.cast(result.raw, c.dtype(0)) : nullptr);
   return {};
 }
@@ -154,6 +188,7 @@ OpDef multi_head_op(const char* name, Arity inputs) {
                          {"mask_filter_value", AttributeKind::kFloat, false, -10000.0f}},
           .expand = expand_multi_head<kAt>,
           .infer = infer_multi_head<kAt>,
+          .traits = {.shape_inputs = {kAt.past_length}},
           .tolerance = {.rtol = 1e-5, .atol = 1e-5}};
 }
 
@@ -165,14 +200,18 @@ OpDef define_microsoft_multi_head_attention() {
   op.samples = "(float32[2, 3, 8], float32[2, 4, 8], float32[2, 4, 6], float32[22]) {num_heads = 2}"
                "(float32[2, 3, 8], float32[2, 3, 8], float32[2, 3, 8], float32[24], int32[2]{2, 5}, float32[1, 2, 3, 5], "
                "float32[2, 2, 2, 4], float32[2, 2, 2, 4]) {num_heads = 2, unidirectional = 1} 3"
-               "(float32[1, 1, 4], float32[1, 2, 3, 2], float32[1, 2, 3, 2]) {num_heads = 2}";
+               "(float32[1, 1, 4], float32[1, 2, 3, 2], float32[1, 2, 3, 2]) {num_heads = 2}"
+               "(float32[2, 2, 8], float32[2, 2, 8], float32[2, 2, 8], -, -, -, float32[2, 2, 5, 4], float32[2, 2, 5, 4], int32[1]{2}) "
+               "{num_heads = 2, unidirectional = 1} 3";
   return op;
 }
 
 OpDef define_microsoft_decoder_masked_multi_head_attention() {
   OpDef op = multi_head_op<kDecoder>("DecoderMaskedMultiHeadAttention", {1, 11});
   for (const char* name : {"past_present_share_buffer", "output_qk"}) op.attributes.push_back({name, AttributeKind::kInt});
-  op.samples = "(float32[2, 1, 8], float32[2, 1, 8], float32[2, 1, 8]) {num_heads = 2} 3";
+  op.samples = "(float32[2, 1, 8], float32[2, 1, 8], float32[2, 1, 8]) {num_heads = 2} 3"
+               "(float32[2, 1, 8], float32[2, 1, 8], float32[2, 1, 8], -, -, float32[2, 2, 5, 4], float32[2, 2, 5, 4], int32[1]{4}) "
+               "{num_heads = 2, past_present_share_buffer = 1} 3";
   return op;
 }
 
