@@ -62,9 +62,10 @@ Status infer_hash(InferContext& c) {
 Status infer_packed_hash(InferContext& c) {
   SV_TRY(require_rank(c, kHashIds, "input_ids", 1));
   if (!c.has_input(kHashPacked.cumulative)) return error("cumulative_sequence_length is required");
-  const Dim tokens = c.shape(0).has_rank() ? c.shape(0)[0] : Dim(), orders(orders_of(c.attributes()));
+  const Dim tokens = c.shape(0).has_rank() ? c.shape(0)[0] : Dim();
   SV_ASSIGN(const Dim batch, packed_batch(c, kHashPacked.cumulative, "cumulative_sequence_length", tokens));
   SV_TRY(check_hash(c, kHashPacked, batch));
+  const Dim orders(orders_of(c.attributes()));
   const int64_t capacity = c.attributes().get_int("state_update_capacity", 0);
   if (capacity < 0 || capacity > 8) return error("state_update_capacity is {}, must be 0 to 8", capacity);
   if ((capacity > 0) != c.has_input(kHashPacked.capture)) return error("capture_count goes with a state_update_capacity above 0, which is {}", capacity);

@@ -16,7 +16,7 @@ struct RuntimeLinearSizes {
 /// Unset where they are not known yet.
 Result<std::optional<RuntimeLinearSizes>> runtime_linear_sizes(const Node& node) {
   RuntimeLinearSizes s{node.attributes.get_int("q_num_heads", 0), 0, node.attributes.get_int("kv_num_heads", 0), 0, 0};
-  if (s.q_heads < 1 || s.heads < 1 || (s.q_heads % s.heads != 0 && s.heads % s.q_heads != 0))
+  if (s.q_heads < 1 || s.heads < 1 || s.q_heads > INT32_MAX || s.heads > INT32_MAX || (s.q_heads % s.heads != 0 && s.heads % s.q_heads != 0))
     return error("q_num_heads {} and kv_num_heads {} must be at least 1, and one a multiple of the other", s.q_heads, s.heads);
   const auto last = [&](size_t i) { return node.input(i)->type.shape.has_rank() ? node.input(i)->type.shape.back() : Dim(); };
   const Dim query = last(kRlQuery), key = last(kRlKey), value = last(kRlValue);

@@ -14,7 +14,7 @@ enum SparseInput : size_t { kSpQuery, kSpKey, kSpValue, kSpPastKey, kSpPastValue
 Status check_sparse_inputs(const InferContext& c) {
   const int64_t heads = c.attributes().get_int("num_heads", 0), kv_heads = c.attributes().get_int("kv_num_heads", 0);
   const int64_t block = c.attributes().get_int("sparse_block_size", 0);
-  if (heads < 1 || kv_heads < 1 || heads % kv_heads != 0) return error("num_heads {} must be a multiple of kv_num_heads {}, both at least 1", heads, kv_heads);
+  if (heads < 1 || kv_heads < 1 || heads > INT32_MAX || heads % kv_heads != 0) return error("num_heads {} must be a multiple of kv_num_heads {}, both at least 1", heads, kv_heads);
   if (block < 1) return error("sparse_block_size is {}, must be at least 1", block);
   for (const size_t i : {kSpPastKey, kSpPastValue, kSpRows, kSpColumns, kSpTotal, kSpLengths})
     if (!c.has_input(i)) return error("input {} is required", static_cast<size_t>(i));
@@ -60,7 +60,8 @@ Status infer_sparse_attention(InferContext& c) {
   if (total && past[2].is_static() && (*total)[0] > past[2].value())
     return error("total_sequence_length is {}, but past_key {} has room for {}", (*total)[0], to_string(past), past[2].value());
   const auto& blocks = c.shape(kSpRows);
-  if (total && blocks.has_rank() && blocks[1].is_static() && (*total)[0] > (blocks[1].value() - 1) * c.attributes().get_int("sparse_block_size", 1))
+  // The last key's block; a product could overflow.
+  if (total && blocks.has_rank() && blocks[1].is_static() && ((*total)[0] - 1) / c.attributes().get_int("sparse_block_size", 1) >= blocks[1].value() - 1)
     return error("total_sequence_length is {}, beyond the blocks of block_row_indices {}", (*total)[0], to_string(blocks));
   c.set(0, c.dtype(0), Shape{query[0], query[1], multiply(Dim(heads), size)});
   for (size_t i = 1; i < 3; ++i) c.set(i, c.dtype(0), Shape{past[0], past[1], past[2], size});
