@@ -7,13 +7,11 @@ namespace {
 
 /// Of the shape of input `of` but for the last dimension, which is `last`.
 Status require_beside(const InferContext& c, size_t input, const char* what, size_t of, const Dim& last) {
-  if (!c.has_input(input) || !c.shape(of).has_rank() || !c.shape(input).has_rank()) return {};
+  if (!c.shape(of).has_rank()) return {};
   if (c.shape(of).rank() == 0) return error("X has no dimensions, needs at least one");
   std::vector<Dim> wanted = c.shape(of).dims();
   wanted.back() = last;
-  bool fits = c.shape(input).rank() == c.shape(of).rank();
-  for (size_t d = 0; fits && d < wanted.size(); ++d) fits = !known_different(wanted[d], c.shape(input)[d]);
-  return fits ? Status() : error("{} is {}, needs {}", what, to_string(c.shape(input)), to_string(Shape(std::move(wanted))));
+  return require_shape(c, input, Shape(std::move(wanted)), what);
 }
 
 Value* in_float32(ExpandContext& c, size_t i) { return c.cast(c.input(i), DType::f32); }

@@ -114,9 +114,9 @@ Status infer_post_mix(InferContext& c) {
   c.set(0, c.dtype(0), c.shape(0));
   if (!x.has_rank()) return {};
   const Dim branches = x[x.rank() - 2], width = x.back();
-  SV_TRY(require_one_of(c, 1, "block_output", {beside(x, {width})}));
+  SV_TRY(require_shape(c, 1, beside(x, {width}), "block_output"));
   SV_TRY(require_one_of(c, 2, "post_mix", {beside(x, {branches}), beside(x, {branches, Dim(1)}), x}));
-  return require_one_of(c, 3, "stream_mix", {beside(x, {branches, branches})});
+  return require_shape(c, 3, beside(x, {branches, branches}), "stream_mix");
 }
 
 Status expand_post_mix(ExpandContext& c) {
@@ -144,9 +144,9 @@ Status infer_engram_gate(InferContext& c) {
   for (size_t i = 0; i < 2; ++i) c.set(i, c.dtype(0), key);
   if (c.has_output(1) && !c.has_input(kEngramConvScale)) return error("output gated_value_normed needs input conv_norm_scale");
   if (!key.has_rank()) return {};
-  SV_TRY(require_one_of(c, kEngramValue, "value", {Shape{key[0], key[1], key[3]}}));
+  SV_TRY(require_shape(c, kEngramValue, Shape{key[0], key[1], key[3]}, "value"));
   static constexpr const char* kNames[] = {"key_norm_scale", "query_norm_scale", "conv_norm_scale"};
-  for (size_t i = 0; i < 3; ++i) SV_TRY(require_one_of(c, kEngramKeyScale + i, kNames[i], {Shape{key[2], key[3]}}));
+  for (size_t i = 0; i < 3; ++i) SV_TRY(require_shape(c, kEngramKeyScale + i, Shape{key[2], key[3]}, kNames[i]));
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include "engine/graph/expand.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/language/attention_common.h"
+#include "engine/ops/like.h"
 
 namespace svengine::ops {
 

@@ -36,16 +36,10 @@ Status check_hash(const InferContext& c, const HashInputs& at, const Dim& batch)
   const Shape& multipliers = c.shape(kHashMultipliers);
   if (multipliers.has_rank() && multipliers[0].is_static() && multipliers[0].value() < most)
     return error("multipliers has {} elements, needs {}", multipliers[0].value(), most);
-  for (const size_t i : {size_t{kHashSizes}, at.offsets}) {
-    SV_TRY(require_rank(c, i, i == at.offsets ? "head_offsets" : "vocab_sizes", 1));
-    if (c.has_input(i) && c.shape(i).has_rank() && known_different(c.shape(i)[0], Dim(heads_of(a))))
-      return error("{} has {} elements, needs one for each of {} heads", i == at.offsets ? "head_offsets" : "vocab_sizes", c.shape(i)[0].value(), heads_of(a));
-  }
-  for (const size_t i : {at.past, at.past_segments}) {
-    SV_TRY(require_rank(c, i, "past_ids and past_segment_ids", 2));
-    if (c.has_input(i) && c.shape(i).has_rank() && (known_different(c.shape(i)[0], batch) || known_different(c.shape(i)[1], Dim(orders_of(a)))))
-      return error("input {} is {}, needs {}", i, to_string(c.shape(i)), to_string(Shape{batch, Dim(orders_of(a))}));
-  }
+  SV_TRY(require_shape(c, kHashSizes, Shape{Dim(heads_of(a))}, "vocab_sizes"));
+  SV_TRY(require_shape(c, at.offsets, Shape{Dim(heads_of(a))}, "head_offsets"));
+  SV_TRY(require_shape(c, at.past, Shape{batch, Dim(orders_of(a))}, "past_ids"));
+  SV_TRY(require_shape(c, at.past_segments, Shape{batch, Dim(orders_of(a))}, "past_segment_ids"));
   SV_TRY(require_single(c, at.eos, "eos_token_id"));
   return c.has_input(at.segments) ? require_same_shape(c, kHashIds, "input_ids", at.segments, "segment_ids") : Status();
 }
@@ -71,9 +65,7 @@ Status infer_packed_hash(InferContext& c) {
   if ((capacity > 0) != c.has_input(kHashPacked.capture)) return error("capture_count goes with a state_update_capacity above 0, which is {}", capacity);
   if (capacity == 0 && c.has_output(3)) return error("output state_update needs a state_update_capacity above 0");
   if (c.has_input(kHashPacked.past_segments) && !c.has_input(kHashPacked.segments)) return error("past_segment_ids goes with segment_ids");
-  SV_TRY(require_rank(c, kHashPacked.capture, "capture_count", 1));
-  if (c.has_input(kHashPacked.capture) && c.shape(kHashPacked.capture).has_rank() && known_different(c.shape(kHashPacked.capture)[0], batch))
-    return error("capture_count has {} elements, needs one for each of {} sequences", c.shape(kHashPacked.capture)[0].value(), batch.value());
+  SV_TRY(require_shape(c, kHashPacked.capture, Shape{batch}, "capture_count"));
   c.set(0, c.dtype(0), Shape{tokens, Dim(heads_of(c.attributes()))});
   c.set(1, c.dtype(0), Shape{batch, orders});
   c.set(2, DType::i32, Shape{batch, orders});

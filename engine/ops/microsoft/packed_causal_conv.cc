@@ -38,12 +38,8 @@ Status infer_packed_conv(InferContext& c) {
     return error("weight is {}, needs [channels, 1, width] for the channels of input {}", to_string(w), to_string(x));
   const Dim before = w[2].is_static() ? multiply(Dim(w[2].value() - 1), Dim(c.attributes().get_int("dilation", 1))) : Dim();
   const Shape state{batch, x[1], before};
-  const Shape& given = c.shape(kPcState);
-  for (size_t d = 0; given.has_rank() && d < 3; ++d)
-    if (known_different(given[d], state[d])) return error("initial_state is {}, needs {}", to_string(given), to_string(state));
-  const Shape& capture = c.shape(kPcCapture);
-  if (c.has_input(kPcCapture) && capture.has_rank() && known_different(capture[0], batch))
-    return error("capture_count has {} elements, needs one for each of {} sequences", capture[0].value(), batch.value());
+  SV_TRY(require_shape(c, kPcState, state, "initial_state"));
+  SV_TRY(require_shape(c, kPcCapture, Shape{batch}, "capture_count"));
   c.set(0, c.dtype(0), x);
   c.set(1, c.dtype(0), state);
   c.set(2, c.dtype(0), Shape{batch, Dim(c.attributes().get_int("state_update_capacity", 0)), x[1]});

@@ -41,15 +41,10 @@ Status infer_runtime_causal(InferContext& c) {
   const Dim channels = !x.has_rank() ? Dim() : last ? product(x, 2, static_cast<size_t>(x.rank())) : x[1];
   if (known_different(channels, w[0]) || known_different(w[1], Dim(1)) || (w[2].is_static() && w[2].value() < 1))
     return error("weight is {}, needs [channels, 1, width] for the channels of input {}", to_string(w), to_string(x));
-  if (c.has_input(kRcBias) && c.shape(kRcBias).has_rank() && known_different(c.shape(kRcBias)[0], w[0]))
-    return error("bias has {} elements, needs one for each of {} channels", c.shape(kRcBias)[0].value(), w[0].value());
+  SV_TRY(require_shape(c, kRcBias, Shape{w[0]}, "bias"));
   const Dim before = w[2].is_static() ? multiply(Dim(w[2].value() - 1), Dim(c.attributes().get_int("dilation", 1))) : Dim();
   const Shape state = state_shape(c.attributes(), x, before);
-  if (c.has_input(kRcPast) && c.shape(kRcPast).has_rank() && state.has_rank()) {
-    bool fits = c.shape(kRcPast).rank() == state.rank();
-    for (int64_t d = 0; fits && d < state.rank(); ++d) fits = !known_different(c.shape(kRcPast)[d], state[d]);
-    if (!fits) return error("past_state is {}, needs {}", to_string(c.shape(kRcPast)), to_string(state));
-  }
+  SV_TRY(require_shape(c, kRcPast, state, "past_state"));
   c.set(0, c.dtype(0), x);
   c.set(1, c.dtype(0), state);
   return {};

@@ -48,13 +48,11 @@ Status infer_runtime_linear(InferContext& c) {
   if (rule.decays && !c.has_input(kRlDecay)) return error("this update_rule needs input decay");
   if (rule.corrects && !c.has_input(kRlBeta)) return error("this update_rule needs input beta");
   for (const size_t i : {kRlQuery, kRlKey, kRlValue}) SV_TRY(require_tokens(c, i, i == kRlQuery ? "query" : i == kRlKey ? "key" : "value", {Dim()}));
-  SV_TRY(require_rank(c, kRlPast, "past_state", 4));
   SV_ASSIGN(const std::optional<RuntimeLinearSizes> s, runtime_linear_sizes(c.node()));
   const int64_t q_heads = c.attributes().get_int("q_num_heads", 1), heads = c.attributes().get_int("kv_num_heads", 1);
   const Shape query = c.shape(kRlQuery).has_rank() ? c.shape(kRlQuery) : unknown_dims(3);
   const Shape state{query[0], Dim(heads), s ? Dim(s->size) : Dim(), s ? Dim(s->value_size) : Dim()};
-  for (size_t d = 0; c.has_input(kRlPast) && c.shape(kRlPast).has_rank() && d < 4; ++d)
-    if (known_different(c.shape(kRlPast)[d], state[d])) return error("past_state is {}, needs {}", to_string(c.shape(kRlPast)), to_string(state));
+  SV_TRY(require_shape(c, kRlPast, state, "past_state"));
   SV_TRY(require_tokens(c, kRlDecay, "decay", {Dim(heads), multiply(Dim(heads), state[2])}));
   SV_TRY(require_tokens(c, kRlBeta, "beta", {Dim(heads), Dim(1)}));
   c.set(0, c.dtype(0), Shape{query[0], query[1], multiply(Dim(std::max(q_heads, heads)), state[3])});
