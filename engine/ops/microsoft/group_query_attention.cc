@@ -107,8 +107,6 @@ Status infer_group_query(InferContext& c) {
   return {};
 }
 
-Value* whole(ExpandContext& c, int64_t n) { return c.builder().constant(Tensor::scalar(n)); }
-
 /// [B, S]: where each query stands.
 Value* query_positions(ExpandContext& c, const GroupQuery& g) {
   if (c.has_input(kGqPositions)) {

@@ -12,8 +12,6 @@
 namespace svengine::ops {
 namespace {
 
-Value* int_of(ExpandContext& c, int64_t n) { return c.builder().constant(Tensor::scalar(n)); }
-
 int64_t window_of(const Attributes& a) { return a.get_int("local_window_size", -1); }
 bool slides(const Attributes& a) { return a.get_int("sliding_window_cache", 0) != 0; }
 
@@ -21,9 +19,9 @@ bool slides(const Attributes& a) { return a.get_int("sliding_window_cache", 0) !
 Value* resident(ExpandContext& c, const GroupQuery& g, Value* count) {
   if (!slides(c.attributes())) return count;
   const int64_t group = g.past - window_of(c.attributes()) + 1;
-  Value* over = c.op("Max", {c.op("Sub", {count, int_of(c, g.past)}), int_of(c, 0)});
-  Value* groups = c.op("Div", {c.op("Add", {over, int_of(c, group - 1)}), int_of(c, group)});
-  return c.op("Sub", {count, c.op("Mul", {groups, int_of(c, group)})});
+  Value* over = c.op("Max", {c.op("Sub", {count, whole(c, g.past)}), whole(c, 0)});
+  Value* groups = c.op("Div", {c.op("Add", {over, whole(c, group - 1)}), whole(c, group)});
+  return c.op("Sub", {count, c.op("Mul", {groups, whole(c, group)})});
 }
 
 int64_t keys_of(const GroupQuery& g) { return g.past + g.queries; }
@@ -36,7 +34,7 @@ Value* bias_of_keys(ExpandContext& c, const GroupQuery& g, Value* positions) {
   Value* bias = c.cast(c.input(kGqBias), wide_type(c.dtype(0)));
   const int64_t heads = *c.dim(kGqBias, 1), columns = *c.dim(kGqBias, 3);
   bias = c.op("Expand", {bias, c.ints({g.batch, heads, g.queries, columns})});
-  Value* at = c.op("Min", {c.op("Max", {positions, int_of(c, 0)}), int_of(c, columns - 1)});
+  Value* at = c.op("Min", {c.op("Max", {positions, whole(c, 0)}), whole(c, columns - 1)});
   at = c.op("Expand", {c.unsqueeze(at, {1, 2}), c.ints({g.batch, heads, g.queries, keys_of(g)})});
   return c.op("GatherElements", {bias, at}, make_attributes({{"axis", int64_t{3}}}));
 }
@@ -44,16 +42,18 @@ Value* bias_of_keys(ExpandContext& c, const GroupQuery& g, Value* positions) {
 /// Row i of the present cache is the key at position T - L(T) + i; what is behind the last is left as it is in the cache.
 Value* rows_of_present(ExpandContext& c, const GroupQuery& g, Value* old, Value* kept, Value* count) {
   const int64_t length = slides(c.attributes()) ? g.past : std::max(g.past, g.total);
-  Value* row = c.up_to(int_of(c, length));
+  Value* row = c.up_to(whole(c, length));
   Value* position = c.op("Add", {row, column(c, c.op("Sub", {count, resident(c, g, count)}))});
-  Value* of_new = c.op("Add", {c.op("Sub", {position, column(c, old)}), int_of(c, g.past)});
+  Value* of_new = c.op("Add", {c.op("Sub", {position, column(c, old)}), whole(c, g.past)});
   Value* of_old = c.op("Add", {c.op("Sub", {position, column(c, old)}), column(c, kept)});
   Value* at = c.op("Where", {c.op("Less", {position, column(c, old)}), of_old, of_new});
-  Value* last = c.op("Min", {row, int_of(c, keys_of(g) - 1)});
+  Value* last = c.op("Min", {row, whole(c, keys_of(g) - 1)});
   return c.unsqueeze(c.op("Where", {c.op("Less", {position, column(c, count)}), at, last}), {2});
 }
 
 }  // namespace
+
+Value* whole(ExpandContext& c, int64_t n) { return c.builder().constant(Tensor::scalar(n)); }
 
 bool is_chunked(const Node& node) { return node.input(kGqQueryLengths) || slides(node.attributes); }
 
@@ -67,17 +67,14 @@ Status check_chunked(const InferContext& c, const Dim& batch, const Dim& past) {
   if (slides(a) && (window_of(a) < 1 || (past.is_static() && window_of(a) > past.value())))
     return error("sliding_window_cache needs a local_window_size of 1 to the cache's {} rows; it is {}", past.is_static() ? past.value() : 0, window_of(a));
   SV_TRY(require_dtype(c, kGqQueryLengths, "query_seqlens", {DType::i32}));
-  SV_TRY(require_rank(c, kGqQueryLengths, "query_seqlens", 1));
-  if (c.has_input(kGqQueryLengths) && c.shape(kGqQueryLengths).has_rank() && known_different(c.shape(kGqQueryLengths)[0], batch))
-    return error("query_seqlens has {} elements, needs one for each of {} in the batch", c.shape(kGqQueryLengths)[0].value(), batch.value());
-  return {};
+  return require_shape(c, kGqQueryLengths, Shape{batch}, "query_seqlens");
 }
 
 ChunkedKeys chunked_keys(ExpandContext& c, const GroupQuery& g) {
-  Value* count = c.op("Add", {c.cast(c.input(kGqLengths), DType::i64), int_of(c, 1)});
-  Value* fresh = c.has_input(kGqQueryLengths) ? c.cast(c.input(kGqQueryLengths), DType::i64) : c.op("Min", {count, int_of(c, g.queries)});
+  Value* count = c.op("Add", {c.cast(c.input(kGqLengths), DType::i64), whole(c, 1)});
+  Value* fresh = c.has_input(kGqQueryLengths) ? c.cast(c.input(kGqQueryLengths), DType::i64) : c.op("Min", {count, whole(c, g.queries)});
   Value* old = c.op("Sub", {count, fresh});
-  Value *kept = resident(c, g, old), *row = c.up_to(int_of(c, g.past)), *step = c.up_to(int_of(c, g.queries));
+  Value *kept = resident(c, g, old), *row = c.up_to(whole(c, g.past)), *step = c.up_to(whole(c, g.queries));
   Value* old_positions = c.op("Add", {row, column(c, c.op("Sub", {old, kept}))});
   Value* queries = c.op("Add", {step, column(c, old)});
   Value* positions = c.concat({old_positions, queries}, 1);
@@ -85,7 +82,7 @@ ChunkedKeys chunked_keys(ExpandContext& c, const GroupQuery& g) {
   Value *key = c.unsqueeze(positions, {1}), *query = c.unsqueeze(queries, {2});
   Value* seen = c.op("And", {c.unsqueeze(there, {1}), c.op("LessOrEqual", {key, query})});
   if (const int64_t window = window_of(c.attributes()); window > 0)
-    seen = c.op("And", {seen, c.op("Greater", {key, c.op("Sub", {query, int_of(c, window)})})});
+    seen = c.op("And", {seen, c.op("Greater", {key, c.op("Sub", {query, whole(c, window)})})});
   return {old, c.unsqueeze(seen, {1}), bias_of_keys(c, g, positions), rows_of_present(c, g, old, kept, count)};
 }
 

@@ -44,6 +44,9 @@ struct GroupQuery {
   int64_t keys() const { return chunk ? past + queries : total; }
 };
 
+/// An int64 scalar.
+Value* whole(ExpandContext& c, int64_t n);
+
 /// Caches that hold the last keys alone (sliding_window_cache), and chunks of queries that are padded to one length (query_seqlens).
 bool is_chunked(const Node& node);
 Status check_chunked(const InferContext& c, const Dim& batch, const Dim& past);
