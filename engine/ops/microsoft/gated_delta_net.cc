@@ -1,4 +1,4 @@
-// com.microsoft.GatedDeltaNet: LinearAttention whose gates are made here, of tokens of all sequences one behind another.
+// com.microsoft.GatedDeltaNet: its LinearAttention, whose gates are made here, of tokens of all sequences one behind another.
 //
 // Several value heads share a head of queries and keys; the state [value size, key size] of each is float32. Sequences are of one length
 // (tokens / batch of initial_state), or as cu_seqlens says; then they are padded with tokens whose key, decay and beta are 0, which leave
@@ -74,8 +74,8 @@ Status check_delta_attributes(const InferContext& c, const LinearRule& rule) {
 /// Decay's dimensions behind those of tokens: one (of heads), or two (and of keys' elements).
 Status check_delta_gates(const InferContext& c, const DeltaSizes& s) {
   for (const size_t i : {kGdDecay, kGdBeta}) {
+    if (!c.has_input(i) || !c.shape(i).has_rank()) continue;
     const Shape& shape = c.shape(i);
-    if (!c.has_input(i) || !shape.has_rank()) continue;
     const auto at = static_cast<size_t>(s.leading);
     const bool heads = shape.rank() == s.leading + 1 && !known_different(shape[at], Dim(s.value_heads));
     const bool elements = i == kGdDecay && shape.rank() == s.leading + 2 && !known_different(shape[at], Dim(s.value_heads)) && !known_different(shape[at + 1], Dim(s.size));
@@ -106,8 +106,7 @@ Status infer_gated_delta(InferContext& c) {
       return error("{} tokens cannot be cut into {} sequences", dims[0].value(), batch.value());
   }
   const Shape state{batch, Dim(s->value_heads), Dim(s->value_size), Dim(s->size)};
-  for (size_t d = 0; c.has_input(kGdState) && c.shape(kGdState).has_rank() && d < 4; ++d)
-    if (known_different(c.shape(kGdState)[d], state[d])) return error("initial_state is {}, needs {}", to_string(c.shape(kGdState)), to_string(state));
+  SV_TRY(require_shape(c, kGdState, state, "initial_state"));
   SV_TRY(check_delta_gates(c, *s));
   dims.insert(dims.end(), {Dim(s->value_heads), Dim(s->value_size)});
   c.set(0, c.dtype(0), Shape(std::move(dims)));
@@ -137,15 +136,13 @@ class DeltaTokens {
   std::optional<PackedTokens> packed_;
 };
 
-/// Queries or keys, one head for each of values.
-Value* repeated_heads(ExpandContext& c, const DeltaSizes& s, Value* v) {
-  v = c.reshape(v, {0, 0, s.heads, 1, s.size});
-  if (c.attributes().get_int("qk_l2_norm", 0) != 0) {
-    Value* squares = c.op("ReduceSum", {c.op("Mul", {v, v}), c.ints({-1})});
-    v = c.op("Div", {v, c.op("Sqrt", {c.op("Add", {squares, c.number(1e-12, DType::f32)})})});  // as ONNX Runtime; the specification has no number
-  }
-  if (s.value_heads != s.heads) v = c.op("Expand", {v, c.ints({1, 1, 1, s.value_heads / s.heads, 1})});
-  return c.reshape(v, {0, 0, s.value_heads * s.size});
+/// Heads of queries or keys, of length 1 with qk_l2_norm.
+Value* normalised_heads(ExpandContext& c, const DeltaSizes& s, Value* v) {
+  if (c.attributes().get_int("qk_l2_norm", 0) == 0) return v;
+  v = c.reshape(v, {0, 0, s.heads, s.size});
+  Value* squares = c.op("ReduceSum", {c.op("Mul", {v, v}), c.ints({-1})});
+  v = c.op("Div", {v, c.op("Sqrt", {c.op("Add", {squares, c.number(1e-12, DType::f32)})})});  // as ONNX Runtime; the specification has no number
+  return c.reshape(v, {0, 0, s.heads * s.size});
 }
 
 /// The logarithm of what the state is multiplied by, [.., heads * (1 or size)], before tokens are padded: padding must stay 0.
@@ -188,7 +185,7 @@ Status expand_gated_delta(ExpandContext& c) {
     return {};
   const DeltaTokens tokens(c, *s);
   const DeltaParts parts = delta_parts(c, *s);
-  std::vector<Value*> inputs{repeated_heads(c, *s, tokens.of(parts.q, s->heads * s->size)), repeated_heads(c, *s, tokens.of(parts.k, s->heads * s->size)),
+  std::vector<Value*> inputs{normalised_heads(c, *s, tokens.of(parts.q, s->heads * s->size)), normalised_heads(c, *s, tokens.of(parts.k, s->heads * s->size)),
                              tokens.of(parts.v, s->value_heads * s->value_size),
                              c.has_input(kGdState) ? c.transpose(c.input(kGdState), {0, 1, 3, 2}) : nullptr};
   if (rule.decays) {
@@ -201,8 +198,8 @@ Status expand_gated_delta(ExpandContext& c) {
   }
   if (!c.builder().status().ok()) return {};
   while (!inputs.back()) inputs.pop_back();
-  const Node* node = c.builder().node("", "LinearAttention", std::move(inputs), 2,
-                                      make_attributes({{"q_num_heads", s->value_heads}, {"kv_num_heads", s->value_heads},
+  const Node* node = c.builder().node(kMicrosoftDomain, "LinearAttention", std::move(inputs), 2,
+                                      make_attributes({{"q_num_heads", s->heads}, {"kv_num_heads", s->value_heads},
                                                        {"update_rule", c.attributes().get_string("update_rule", "gated_delta")},
                                                        {"scale", c.attributes().get_float("scale", 0.0f)}}));
   if (!node) return {};
