@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <cmath>
+#include <limits>
 
 #include "tests/support/node_answers.h"
 
@@ -140,6 +141,8 @@ TEST_CASE("CausalConvWithState with elements apart, channels last, and the state
   const Tensor past = Tensor::of<float>({4, 1, 1, 1}, {7, 7, 7, 5});
   check_answer("CausalConvWithState", {x, weight, kNone, past}, {{"state_window", int64_t{4}}}, line({15, 21, 32}));
   check_answer("CausalConvWithState", {x, weight, kNone, past}, {{"state_window", int64_t{4}}}, Tensor::of<float>({4, 1, 1, 1}, {0, 1, 2, 3}), 0, 1);
+  const Tensor endless = Tensor::of<float>({4, 1, 1, 1}, {7, 7, 7, std::numeric_limits<float>::infinity()});
+  check_answer("CausalConvWithState", {x, weight, kNone, endless}, {{"state_window", int64_t{4}}}, Tensor::of<float>({4, 1, 1, 1}, {0, 1, 2, 3}), 0, 1);
 }
 
 TEST_CASE("VarlenCausalConvWithState looks back within a sequence and its state alone") {

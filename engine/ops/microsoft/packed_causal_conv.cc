@@ -2,6 +2,7 @@
 //
 // Each sequence is preceded by its initial_state, the last (kernel - 1) * dilation samples before it; final_state is the same behind it.
 // state_update has the sequence's first tokens, as many as capture_count says, and zeros.
+#include "engine/ops/language/causal_conv_common.h"
 #include "engine/ops/microsoft/packed_tokens_common.h"
 
 namespace svengine::ops {
@@ -11,12 +12,9 @@ enum PackedConvInput : size_t { kPcInput, kPcWeight, kPcCumulative, kPcBias, kPc
 
 Status check_packed_conv_attributes(const InferContext& c) {
   const Attributes& a = c.attributes();
-  const std::string activation = a.get_string("activation", "none");
-  if (activation != "none" && activation != "silu" && activation != "swish")
-    return error("activation is '{}', must be none, silu or swish", activation);
-  const int64_t capacity = a.get_int("state_update_capacity", 0), dilation = a.get_int("dilation", 1);
+  SV_TRY(check_causal_attributes(a));
+  const int64_t capacity = a.get_int("state_update_capacity", 0);
   if (capacity < 0 || capacity > 8) return error("state_update_capacity is {}, must be 0 to 8", capacity);
-  if (dilation < 1 || dilation > INT32_MAX) return error("dilation is {}, must be at least 1", dilation);
   if ((capacity > 0) != c.has_input(kPcCapture)) return error("capture_count goes with a state_update_capacity above 0, which is {}", capacity);
   if (capacity == 0 && c.has_output(2)) return error("output state_update needs a state_update_capacity above 0");
   if (c.has_input(kPcDelta) || c.has_input(kPcMask)) return unimplemented("kernel_delta and previous_mask are not supported");
@@ -63,15 +61,12 @@ Value* captured_tokens(ExpandContext& c, const PackedTokens& tokens, Value* padd
 Status expand_packed_conv(ExpandContext& c) {
   const auto channels = c.dim(kPcInput, 1), width = c.dim(kPcWeight, 2);
   if (!channels || !width) return {};
-  const int64_t dilation = c.attributes().get_int("dilation", 1), before = (*width - 1) * dilation;
+  const int64_t before = (*width - 1) * c.attributes().get_int("dilation", 1);
   const PackedTokens tokens(c, c.input(kPcCumulative), c.input(kPcInput));
   Value* padded = tokens.padded(c.input(kPcInput));
-  Value* x = c.concat({c.input(kPcState), c.transpose(padded, {0, 2, 1})}, 2);
-  std::vector<Value*> inputs{x, c.input(kPcWeight)};
-  if (c.has_input(kPcBias)) inputs.push_back(c.input(kPcBias));
-  const Attributes attributes = make_attributes({{"group", *channels}, {"kernel_shape", std::vector<int64_t>{*width}}, {"dilations", std::vector<int64_t>{dilation}}});
-  Value* y = *channels > 0 ? c.op("Conv", std::move(inputs), attributes) : c.transpose(padded, {0, 2, 1});  // 0 groups are no convolution
-  if (c.attributes().get_string("activation", "none") != "none") y = c.op("Mul", {y, c.op("Sigmoid", {y})});
+  Value* fresh = c.transpose(padded, {0, 2, 1});
+  Value* x = c.concat({c.input(kPcState), fresh}, 2);
+  Value* y = causal_conv(c, x, fresh, c.input(kPcWeight), c.input(kPcBias));
   c.set(0, tokens.packed(c.transpose(y, {0, 2, 1}), *channels));
   if (c.has_output(1)) c.set(1, c.transpose(last_samples(c, tokens, c.transpose(x, {0, 2, 1}), before), {0, 2, 1}));
   if (c.has_output(2)) c.set(2, captured_tokens(c, tokens, padded));
