@@ -158,23 +158,10 @@ Status expand_is_all_finite(ExpandContext& c) {
   return {};
 }
 
-OpDef small_fused(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
-                  Status (*expand)(ExpandContext&), std::string samples) {
-  return {.name = name,
-          .domain = kMicrosoftDomain,
-          .until = 1,
-          .inputs = inputs,
-          .attributes = std::move(attributes),
-          .expand = expand,
-          .infer = infer,
-          .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-          .samples = std::move(samples)};
-}
-
 }  // namespace
 
 OpDef define_mul_integer() {
-  OpDef op = small_fused("MulInteger", {1, 4}, {}, infer_mul_integer, expand_mul_integer,
+  OpDef op = composite_op("MulInteger", {1, 4}, {}, infer_mul_integer, expand_mul_integer,
                          "(uint8[2, 3] 0 to 256, uint8[] 0 to 256, uint8[3] 0 to 256, uint8[] 0 to 256)"
                          "(int8[1] -128 to 128, int8[1] -128 to 128, int8[4, 1] -128 to 128)");
   op.types = {{"T", kBytes, {kFactorA, kFactorAZero, kFactorB, kFactorBZero}}};
@@ -182,34 +169,34 @@ OpDef define_mul_integer() {
 }
 
 OpDef define_reduce_sum_integer() {
-  return small_fused("ReduceSumInteger", {1, 1}, {{"axes", AttributeKind::kInts, true}, {"keepdims", AttributeKind::kInt, true}},
-                     infer_reduce_sum_integer, expand_reduce_sum_integer,
+  return composite_op("ReduceSumInteger", {1, 1}, {{"axes", AttributeKind::kInts, true}, {"keepdims", AttributeKind::kInt, true}},
+                      infer_reduce_sum_integer, expand_reduce_sum_integer,
                      "(uint8[2, 3, 5] 0 to 256) {axes = [1, -1], keepdims = 1}"
                      "(int8[2, 3] -128 to 128) {axes = [0], keepdims = 0}");
 }
 
 OpDef define_mat_mul_integer16() {
-  return small_fused("MatMulInteger16", {2, 2}, {}, infer_mat_mul_integer16, expand_mat_mul_integer16,
+  return composite_op("MatMulInteger16", {2, 2}, {}, infer_mat_mul_integer16, expand_mat_mul_integer16,
                      "(int16[2, 3, 4] -99 to 99, int16[4, 5] -99 to 99)"
                      "(uint16[1, 2] 0 to 99, uint16[2, 1] 0 to 99)");
 }
 
 OpDef define_gemm_fast_gelu() {
-  return small_fused("GemmFastGelu", {2, 3}, {}, infer_gemm_fast_gelu, expand_gemm_fast_gelu,
+  return composite_op("GemmFastGelu", {2, 3}, {}, infer_gemm_fast_gelu, expand_gemm_fast_gelu,
                      "(float32[2, 3, 4], float32[4, 5], float32[5])"
                      "(float32[1, 1], float32[1, 1])");
 }
 
 OpDef define_complex_mul() {
-  return small_fused("ComplexMul", {2, 2}, {}, infer_complex_mul, expand_complex_mul<false>, "(float32[3, 4, 2], float32[4, 2])");
+  return composite_op("ComplexMul", {2, 2}, {}, infer_complex_mul, expand_complex_mul<false>, "(float32[3, 4, 2], float32[4, 2])");
 }
 
 OpDef define_complex_mul_conj() {
-  return small_fused("ComplexMulConj", {2, 2}, {}, infer_complex_mul, expand_complex_mul<true>, "(float32[3, 1, 2], float32[4, 2])");
+  return composite_op("ComplexMulConj", {2, 2}, {}, infer_complex_mul, expand_complex_mul<true>, "(float32[3, 1, 2], float32[4, 2])");
 }
 
 OpDef define_is_all_finite() {
-  return small_fused("IsAllFinite", {1, kVariadic}, {{"isinf_only", AttributeKind::kInt, false, 0}, {"isnan_only", AttributeKind::kInt, false, 0}},
+  return composite_op("IsAllFinite", {1, kVariadic}, {{"isinf_only", AttributeKind::kInt, false, 0}, {"isnan_only", AttributeKind::kInt, false, 0}},
                      infer_is_all_finite, expand_is_all_finite, "(float32[2, 3], float32[4])"
                                                                 "(float32[0]) {isnan_only = 1}");
 }

@@ -166,50 +166,41 @@ Status expand_engram_gate(ExpandContext& c) {
   return {};
 }
 
-OpDef hyper_connection(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
-                       Status (*expand)(ExpandContext&), std::vector<TypeParameter> types, std::string samples) {
-  return {.name = name,
-          .domain = kMicrosoftDomain,
-          .until = 1,
-          .inputs = inputs,
-          .attributes = std::move(attributes),
-          .expand = expand,
-          .infer = infer,
-          .types = std::move(types),
-          .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-          .samples = std::move(samples)};
-}
-
 const AttributeDef kBranches{"num_branches", AttributeKind::kInt, false, 0};
 const AttributeDef kNormEpsilon{"epsilon", AttributeKind::kFloat, false, 1e-5f};
 
 }  // namespace
 
 OpDef define_microsoft_branchwise_rms_norm() {
-  return hyper_connection("BranchwiseRMSNorm", {1, 2}, {kBranches, kNormEpsilon}, infer_branchwise_norm, expand_branchwise_norm,
-                          {{"T", kSingleTypes, {0}}, {"M", kSingleTypes, {1}}},
+  OpDef op = composite_op("BranchwiseRMSNorm", {1, 2}, {kBranches, kNormEpsilon}, infer_branchwise_norm, expand_branchwise_norm,
                           "(float32[2, 3, 5], float32[3, 5]) (float32[2, 15], float32[15]) {num_branches = 3}"
                           "(float32[3, 5], float32[5]) {epsilon = 0.1} (float32[2, 1, 6]) {num_branches = 2}");
+  op.types = {{"T", kSingleTypes, {0}}, {"M", kSingleTypes, {1}}};
+  return op;
 }
 
 OpDef define_microsoft_hyper_connection_pre_mix() {
-  return hyper_connection("HyperConnectionPreMix", {2, 2}, {kBranches, {"reduction_scale", AttributeKind::kFloat, false, 1.0f}},
-                          infer_pre_mix, expand_pre_mix, {{"T", kSingleTypes, {0}}, {"M", kSingleTypes, {1}}},
+  OpDef op = composite_op("HyperConnectionPreMix", {2, 2}, {kBranches, {"reduction_scale", AttributeKind::kFloat, false, 1.0f}},
+                          infer_pre_mix, expand_pre_mix,
                           "(float32[2, 3, 4, 5], float32[2, 3, 4]) {reduction_scale = 0.5} (float32[2, 12], float32[2, 12]) {num_branches = 3}"
                           "(float32[2, 12], float32[2, 3, 1]) {num_branches = 3} (float32[4, 5], float32[4, 5])");
+  op.types = {{"T", kSingleTypes, {0}}, {"M", kSingleTypes, {1}}};
+  return op;
 }
 
 OpDef define_microsoft_hyper_connection_post_mix() {
-  return hyper_connection("HyperConnectionPostMix", {3, 4}, {kBranches}, infer_post_mix, expand_post_mix,
-                          {{"T", kSingleTypes, {0, 1}}, {"M", kSingleTypes, {2, 3}}},
+  OpDef op = composite_op("HyperConnectionPostMix", {3, 4}, {kBranches}, infer_post_mix, expand_post_mix,
                           "(float32[2, 3, 4, 5], float32[2, 3, 5], float32[2, 3, 4], float32[2, 3, 4, 4])"
                           "(float32[2, 12], float32[2, 4], float32[2, 3, 4]) {num_branches = 3}");
+  op.types = {{"T", kSingleTypes, {0, 1}}, {"M", kSingleTypes, {2, 3}}};
+  return op;
 }
 
 OpDef define_microsoft_engram_gate() {
-  OpDef op = hyper_connection("EngramGate", {5, 6}, {kNormEpsilon}, infer_engram_gate, expand_engram_gate, {{"T", kSingleTypes, {0, 1, 2, 3, 4, 5}}},
-                              "(float32[2, 3, 2, 5], float32[2, 3, 2, 5], float32[2, 3, 5], float32[2, 5], float32[2, 5], float32[2, 5]) 2"
-                              "(float32[1, 1, 1, 4], float32[1, 1, 1, 4], float32[1, 1, 4], float32[1, 4], float32[1, 4])");
+  OpDef op = composite_op("EngramGate", {5, 6}, {kNormEpsilon}, infer_engram_gate, expand_engram_gate,
+                          "(float32[2, 3, 2, 5], float32[2, 3, 2, 5], float32[2, 3, 5], float32[2, 5], float32[2, 5], float32[2, 5]) 2"
+                          "(float32[1, 1, 1, 4], float32[1, 1, 1, 4], float32[1, 1, 4], float32[1, 4], float32[1, 4])");
+  op.types = {{"T", kSingleTypes, {0, 1, 2, 3, 4, 5}}};
   op.outputs = {1, 2};
   return op;
 }

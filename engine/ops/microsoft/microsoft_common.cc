@@ -34,6 +34,19 @@ const RuntimeActivation* find_runtime_activation(const std::string& name) {
 
 }  // namespace
 
+OpDef composite_op(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
+                   Status (*expand)(ExpandContext&), std::string samples) {
+  return {.name = name,
+          .domain = kMicrosoftDomain,
+          .until = 1,
+          .inputs = inputs,
+          .attributes = std::move(attributes),
+          .expand = expand,
+          .infer = infer,
+          .tolerance = {.rtol = 1e-5, .atol = 1e-5},
+          .samples = std::move(samples)};
+}
+
 Status infer_as_first(InferContext& c) {
   SV_TRY(require_dtype(c, 0, "input 0", kRealTypes));
   SV_TRY(require_same_dtypes(c));

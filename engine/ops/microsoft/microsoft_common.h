@@ -10,6 +10,10 @@
 
 namespace svengine::ops {
 
+/// An operator of version 1 that is made of others and has one output.
+OpDef composite_op(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
+                   Status (*expand)(ExpandContext&), std::string samples);
+
 /// Output 0 has the type and shape of input 0, a floating-point one; all inputs have that type.
 Status infer_as_first(InferContext& c);
 
