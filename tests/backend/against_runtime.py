@@ -19,6 +19,7 @@ from onnx import helper, numpy_helper
 import random_contributed  # noqa: F401 (adds its makers)
 import random_experts  # noqa: F401
 import random_gated  # noqa: F401
+import random_generation  # noqa: F401
 import random_language  # noqa: F401
 import random_moves  # noqa: F401
 import random_quantized  # noqa: F401
@@ -97,6 +98,8 @@ def main():
         except Exception as problem:  # its messages are all there is
             refused[op] += 1
             reasons.setdefault(op, str(problem).splitlines()[0][:150])
+            continue
+        if not case.is_defined(outputs):
             continue
         write(options.folder / "node" / f"{op}_{i:06d}_opset{case.opset}", case, outputs)
     for op, n in sorted(refused.items()):

@@ -59,6 +59,8 @@ constexpr WithoutGradient kWithout[] = {
     {"com.microsoft", "NhwcConv", "it becomes Transpose and Conv, which are checked"},
     {"com.microsoft", "NhwcFusedConv", "it becomes Transpose, Conv and an activation, which are checked"},
     {"com.microsoft", "MurmurHash3", "a hash"},
+    {"com.microsoft", "BeamSearch", "tokens are chosen, not computed"},
+    {"com.microsoft", "WhisperBeamSearch", "tokens are chosen, not computed"},
     {"com.microsoft", "NGramRepeatBlock", "a search's rule, which nothing trains"},
     {"com.microsoft", "QAttention", kQuantized},
     {"com.microsoft", "QEmbedLayerNormalization", kQuantized},

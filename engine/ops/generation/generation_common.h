@@ -1,0 +1,59 @@
+// What com.microsoft's operators that generate text share: what they are asked for, and the sequences of tokens.
+//
+//   prompts --> language model (bodies of the node) --> logits --> LogitsProcessor --> a token for each sequence --+
+//                     ^                                                                                            |
+//                     +--------------------------- until every sequence has ended ---------------------------------+
+//
+// The specification is ONNX Runtime's list of contributed operators, and where that is silent what its kernels for processors do.
+#pragma once
+#include <vector>
+
+#include "engine/ops/control/control_common.h"
+
+namespace svengine::ops {
+
+/// Tokens of each sequence so far, prompt included; all are of one length. Those of one prompt (its beams) lie side by side.
+using Sequences = std::vector<std::vector<int32_t>>;
+
+enum class ModelType : int8_t { decoder_only, encoder_decoder, speech };  // as GPT-2, T5 and Whisper; attribute model_type
+
+/// What a node is asked for. Undefined tensors are absent inputs.
+struct GenerationSettings {
+  ModelType model = ModelType::decoder_only;
+  int64_t batch = 0;  // prompts
+  int64_t beams = 1;  // sequences of each prompt that are followed at once
+  int64_t min_length = 0, max_length = 0;
+  int64_t vocabulary = 0;  // tokens that may be chosen, the first of those that have logits; 0: all of them
+  int32_t end_token = 0, pad_token = 0, start_token = -1;
+  int64_t ngram_size = 0;  // no n tokens twice in a sequence; 0: any
+  float repetition_penalty = 1, temperature = 1, presence_penalty = 0;
+  Tensor vocabulary_mask, first_mask, presence_mask, attention_mask, decoder_prompt;
+};
+
+/// Longest sequences, and most beams: those of ONNX Runtime's kernels.
+inline constexpr int64_t kMostTokens = 4096;
+inline constexpr int64_t kMostBeams = 128;
+
+/// The attributes that all have.
+std::vector<AttributeDef> generation_attributes();
+
+/// Checks attributes and bodies, how many inputs there are, and the first three: prompts or features of speech, max_length and min_length. `otherwise`: without attribute model_type.
+Status check_generation(const InferContext& c, size_t most_inputs, ModelType otherwise = ModelType::decoder_only);
+/// Has one element, of type int32 or float32.
+Status require_one_int(const InferContext& c, size_t input, const char* what);
+Status require_one_real(const InferContext& c, size_t input, const char* what);
+/// The element where it is known, as a dimension.
+Dim known_length(const InferContext& c, size_t input);
+
+/// Reads attributes and inputs 0 to 2; the others are the operator's.
+Result<GenerationSettings> generation_settings(const EvaluateContext& c, ModelType otherwise = ModelType::decoder_only);
+/// The element of an input of one; `otherwise` where the input is absent.
+Result<int64_t> int_of(const EvaluateContext& c, size_t input, const char* what, int64_t otherwise);
+Result<float> real_of(const EvaluateContext& c, size_t input, const char* what, float otherwise);
+/// The input, or an undefined tensor.
+Tensor optional_input(const EvaluateContext& c, size_t input);
+
+/// Room for sequences, filled with padding.
+Result<MutableTensor> padded_sequences(const GenerationSettings& s, Dims dims);
+
+}  // namespace svengine::ops
