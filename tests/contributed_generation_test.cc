@@ -100,6 +100,41 @@ TEST_CASE("a decoder with whole caches is told how much of them is used") {
                tokens({1, 6}, {2, 2, 1, 2, 2, 0}));
 }
 
+TEST_CASE("a decoder that finds its beams' caches itself is told that each beam has its own") {
+  // The next token is the number of beams, and the beam at a place behind the last.
+  const Attribute by_beam = body(fmt::format(R"(graph "decoder"
+  input %input_ids: int32[n, s]
+  input %position_ids: int32[n, s]
+  input %attention_mask: int32[n, t]
+  input %past_0: float32[2, n, 1, 3, 1]
+  input %past_sequence_length: int32[1]
+  input %beam_width: int32[1]
+  input %cache_indirection: int32[b, w, 3]
+  const %table: {}
+  const %starts: int64[1] = {{2}}
+  const %ends: int64[1] = {{3}}
+  const %column: int64[2] = {{-1, 1}}
+  %last: int32[b, w, 1] = Slice(%cache_indirection, %starts, %ends, %starts)
+  %beams: int32[n, 1] = Reshape(%last, %column)
+  %next: int32[n, 1] = Add(%beams, %beam_width)
+  %logits: float32[n, 1, 5] = Gather(%table, %next)
+  %present_0: float32[2, n, 1, 3, 1] = Identity(%past_0)
+  output %logits
+  output %present_0)", logarithms({{1, 0, 0, 0, 0}, {1, 0, 0, 0, 0}, {0, 0, 0.7, 0.3, 0}, {0, 0.2, 0, 0.8, 0}, {1, 0, 0, 0, 0}})));
+  // First both beams are those of the first row: 2 and 3. Then the first goes on by its row, 0.7 of 0.7, the second by its own, 0.8 of 0.3.
+  const AttributeList attributes = {{"decoder", by_beam}, {"eos_token_id", kFour}, {"pad_token_id", kZero}};
+  check_answer("BeamSearch", {tokens({1, 1}, {1}), one(3), kNone, one(2), one(2)}, attributes, tokens({1, 2, 3}, {1, 2, 2, 1, 3, 3}));
+}
+
+TEST_CASE("DecoderMaskedMultiHeadAttention reads the past of the beam that cache_indirection says, and gives back its own") {
+  const Tensor zeros = Tensor::of<float>({2, 1, 1}, {0, 0}), fresh = Tensor::of<float>({2, 1, 1}, {1, 2});
+  const Tensor keys = Tensor::of<float>({2, 1, 3, 1}, {0, 0, 0, 0, 0, 0}), values = Tensor::of<float>({2, 1, 3, 1}, {10, 20, 0, 30, 40, 0});
+  const std::vector<Tensor> inputs{zeros, zeros, fresh, kNone, kNone, keys, values, one(2), one(2), tokens({1, 2, 3}, {0, 1, 0, 1, 0, 0})};
+  const AttributeList attributes = {{"num_heads", kOne}, {"past_present_share_buffer", kOne}};
+  check_answer("DecoderMaskedMultiHeadAttention", inputs, attributes, Tensor::of<float>({2, 1, 1}, {51.0f / 3, 52.0f / 3}), 1e-5);  // 10 40 1; 30 20 2
+  check_answer("DecoderMaskedMultiHeadAttention", inputs, attributes, Tensor::of<float>({2, 1, 3, 1}, {10, 20, 1, 30, 40, 2}), 1e-6, 2);
+}
+
 TEST_CASE("Sampling keeps the likely tokens") {
   const Attribute chain = decoder(kChain), few = 0.05f, filtered = -9.0f;
   const AttributeList attributes = {{"decoder", chain}, {"eos_token_id", kThree}, {"pad_token_id", kZero}, {"top_p", few}, {"min_tokens_to_keep", kOne},

@@ -218,9 +218,11 @@ def multi_head(g, op):
 
 @makers(MICROSOFT, "DecoderMaskedMultiHeadAttention")
 def decoder_masked(g, op):
-    b, n, d, past = g.int(1, 3), g.int(1, 3), 2 * g.int(1, 4), g.int(1, 3)
-    rows = past + g.int(1, 3)
+    prompts, beams, n, d, past = g.int(1, 3), g.int(1, 3), g.int(1, 3), 2 * g.int(1, 4), g.int(1, 3)
+    rows, b = past + g.int(1, 3), prompts * beams
     inputs = [normal(g, [b, 1, n * d]) for _ in range(3)] + [None, None] + [normal(g, [b, n, rows, d]) for _ in range(2)] + [np.array([past], I32)]
+    if g.chance():
+        inputs += [np.array([beams], I32), g.r.integers(0, beams, [prompts, beams, rows]).astype(I32)]
     case = microsoft(op, inputs, {"num_heads": n, "past_present_share_buffer": 1}, 3)
     case.in_place = {1: 5, 2: 6}
     return case

@@ -68,7 +68,6 @@ class DecoderOnly : public LanguageModel {
   }
 
   size_t caches(const GenerationBody& body) const { return body.outputs() - 1; }
-  bool has_whole_caches(const GenerationBody& body) const { return body.find("past_sequence_length") < body.inputs(); }
 
   /// Nothing yet, in caches of no positions, or of max_length.
   Result<std::vector<Tensor>> first_pasts(const GenerationBody& body) const {
@@ -77,7 +76,7 @@ class DecoderOnly : public LanguageModel {
       const Type& type = body.input_type(kFirstPast + i);
       if (!type.shape.has_rank() || type.shape.rank() != 5 || !type.shape[2].is_static() || !type.shape[4].is_static())
         return error("past {} is {}, needs [2, sequences, heads, positions, size] of known heads and size", i, to_string(type));
-      const int64_t rows = settings_.batch * settings_.beams, positions = has_whole_caches(body) ? settings_.max_length : 0;
+      const int64_t rows = settings_.batch * settings_.beams, positions = body.has("past_sequence_length") ? settings_.max_length : 0;
       SV_ASSIGN(Tensor past, zeros(type.dtype, {2, rows, type.shape[2].value(), positions, type.shape[4].value()}));
       out.push_back(std::move(past));
     }
@@ -96,10 +95,7 @@ class DecoderOnly : public LanguageModel {
     SV_ASSIGN(Tensor attention_mask, body.integers(2, {rows, used_}, mask));
     std::vector<Tensor> inputs{std::move(input_ids), std::move(position_ids), std::move(attention_mask)};
     inputs.insert(inputs.end(), pasts.begin(), pasts.end());
-    if (has_whole_caches(body)) {
-      SV_ASSIGN(Tensor past_length, body.integers(body.find("past_sequence_length"), {1}, {static_cast<int32_t>(before)}));
-      inputs.push_back(std::move(past_length));
-    }
+    SV_TRY(body.add_cache_inputs(settings_, before, inputs));
     SV_ASSIGN(std::vector<Tensor> outputs, body.run(std::move(inputs)));
     presents_.assign(outputs.begin() + 1, outputs.end());
     return outputs[0];

@@ -80,9 +80,9 @@ class EncoderDecoder : public LanguageModel {
     if (decoder_.outputs() < 3 || decoder_.outputs() % 2 == 0)
       return error("body 'decoder' has {} outputs, needs logits, and keys and values of each layer", decoder_.outputs());
     layers_ = (decoder_.outputs() - 1) / 2;
-    encoder_steps_ = encoder_.find("decoder_input_ids") < encoder_.inputs();
-    has_states_ = decoder_.find("encoder_hidden_states") < decoder_.inputs();
-    has_whole_caches_ = decoder_.find("past_sequence_length") < decoder_.inputs();
+    encoder_steps_ = encoder_.has("decoder_input_ids");
+    has_states_ = decoder_.has("encoder_hidden_states");
+    has_whole_caches_ = decoder_.has("past_sequence_length");
     const size_t needed = encoder_steps_ ? 2 + 4 * layers_ : 2 * layers_;
     if (encoder_.outputs() != needed)
       return error("body 'encoder' has {} outputs, needs {} for the decoder's {} layers", encoder_.outputs(), needed, layers_);
@@ -132,10 +132,7 @@ class EncoderDecoder : public LanguageModel {
     inputs.insert(inputs.end(), std::make_move_iterator(self_.begin()), std::make_move_iterator(self_.end()));
     inputs.insert(inputs.end(), cross_.begin(), cross_.end());
     self_.clear();
-    if (has_whole_caches_) {
-      SV_ASSIGN(Tensor past_length, decoder_.integers(decoder_.find("past_sequence_length"), {1}, {static_cast<int32_t>(used_)}));
-      inputs.push_back(std::move(past_length));
-    }
+    SV_TRY(decoder_.add_cache_inputs(settings_, used_, inputs));
     used_ += added;
     SV_ASSIGN(std::vector<Tensor> outputs, decoder_.run(std::move(inputs)));
     self_.assign(outputs.begin() + 1, outputs.end());

@@ -21,11 +21,19 @@ size_t GenerationBody::find(std::string_view input) const {
   return i;
 }
 
-Status GenerationBody::check_inputs() const {
-  for (const char* name : {"beam_width", "cache_indirection"})
-    if (find(name) < inputs_)
-      return unimplemented("body '{}' has an input '{}': decoders that find their beams' caches themselves are not supported", name_, name);
-  return {};
+Status GenerationBody::add_cache_inputs(const GenerationSettings& s, int64_t used, std::vector<Tensor>& inputs) const {
+  const auto add = [&](const char* name, Dims dims, const std::vector<int32_t>& values) -> Status {
+    if (!has(name)) return {};
+    SV_ASSIGN(Tensor input, integers(find(name), std::move(dims), values));
+    inputs.push_back(std::move(input));
+    return {};
+  };
+  SV_TRY(add("past_sequence_length", {1}, {static_cast<int32_t>(used)}));
+  SV_TRY(add("beam_width", {1}, {static_cast<int32_t>(s.beams)}));
+  if (!has("cache_indirection")) return {};
+  std::vector<int32_t> own;
+  for (int64_t i = 0; i < s.batch * s.beams; ++i) own.insert(own.end(), static_cast<size_t>(s.max_length), static_cast<int32_t>(i % s.beams));
+  return add("cache_indirection", {s.batch, s.beams, s.max_length}, own);
 }
 
 Result<Tensor> GenerationBody::integers(size_t input, Dims dims, const std::vector<int32_t>& values) const {
@@ -101,8 +109,6 @@ std::vector<int32_t> all_tokens(const Sequences& sequences) {
 }
 
 Result<std::unique_ptr<LanguageModel>> language_model(EvaluateContext& c, const GenerationSettings& s) {
-  for (const char* name : {"decoder", "encoder", "init_decoder"})
-    if (const GenerationBody body(c, name); body.is_there()) SV_TRY(body.check_inputs());
   return s.model == ModelType::decoder_only ? decoder_only_model(c, s) : encoder_decoder_model(c, s);
 }
 

@@ -11,7 +11,8 @@
 //                             -> logits, keys and values of self-attention
 //   speech           as encoder-decoder, without masks; the encoder reads features [batch, bands, frames] and decoder_input_ids
 //
-// A decoder with an input past_sequence_length has caches of max_length positions, of which so many are used.
+// A decoder with an input past_sequence_length has caches of max_length positions, of which so many are used. It may have beam_width and
+// cache_indirection [batch, beams, max_length], too: which beam's cache holds a position. Here each beam's own does, for caches are reordered.
 #pragma once
 #include <memory>
 
@@ -49,8 +50,9 @@ class GenerationBody {
   const Type& input_type(size_t i) const { return graph_->inputs()[i]->type; }
   /// The input of that name, or inputs() where there is none.
   size_t find(std::string_view input) const;
-  /// Refuses inputs that are known and not served here.
-  Status check_inputs() const;
+  bool has(std::string_view input) const { return find(input) < inputs_; }
+  /// Adds what decoders with whole caches are told of them, as far as this one has inputs for that: `used` positions hold something.
+  Status add_cache_inputs(const GenerationSettings& s, int64_t used, std::vector<Tensor>& inputs) const;
   /// Numbers in the element type that input i declares.
   Result<Tensor> integers(size_t input, Dims dims, const std::vector<int32_t>& values) const;
   Result<std::vector<Tensor>> run(std::vector<Tensor> inputs) const;

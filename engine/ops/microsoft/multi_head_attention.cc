@@ -8,11 +8,10 @@ namespace {
 
 /// Where the inputs are.
 struct MultiHeadInputs {
-  size_t bias, mask, attention_bias, past_key, past_value, past_length;
-  std::initializer_list<size_t> refused;  // of beam search
+  size_t bias, mask, attention_bias, past_key, past_value, past_length, indirection;
 };
-constexpr std::initializer_list<size_t> kMultiHeadRefused{9}, kDecoderRefused{8, 9};
-constexpr MultiHeadInputs kMultiHead{3, 4, 5, 6, 7, 8, kMultiHeadRefused}, kDecoder{10, 3, 4, 5, 6, 7, kDecoderRefused};
+constexpr MultiHeadInputs kMultiHead{3, 4, 5, 6, 7, 8, 9}, kDecoder{10, 3, 4, 5, 6, 7, 9};
+constexpr size_t kBeamWidth = 8;  // input of the decoder's alone, which cache_indirection says too
 
 struct MultiHeadSizes {
   Dim batch, queries, new_keys, past, size, value_size;
@@ -28,13 +27,18 @@ Status check_multi_head_inputs(const InferContext& c, const MultiHeadInputs& at)
   for (const size_t i : {size_t{1}, size_t{2}, at.bias, at.attention_bias, at.past_key, at.past_value})
     if (c.has_input(i) && c.dtype(i) != c.dtype(0))
       return error("input {} is {}, must be {} as query is", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
-  for (const size_t i : at.refused)
-    if (c.has_input(i)) return unimplemented("input {} (of beam search) is not supported", i);
   SV_TRY(require_dtype(c, at.past_length, "past_sequence_length", {DType::i32}));
   SV_TRY(require_single(c, at.past_length, "past_sequence_length"));
+  if (&at == &kDecoder) {
+    SV_TRY(require_dtype(c, kBeamWidth, "beam_width", {DType::i32}));
+    SV_TRY(require_single(c, kBeamWidth, "beam_width"));
+  }
   if (c.has_input(at.past_length) && !c.has_input(at.past_key)) return error("past_sequence_length goes with past_key and past_value");
   if (c.attributes().get_int("past_present_share_buffer", 0) != 0 && c.has_input(at.past_key) && !c.has_input(at.past_length))
     return error("past_present_share_buffer needs past_sequence_length");
+  SV_TRY(require_dtype(c, at.indirection, "cache_indirection", {DType::i32}));
+  SV_TRY(require_rank(c, at.indirection, "cache_indirection", 3));
+  if (c.has_input(at.indirection) && !c.has_input(at.past_length)) return error("cache_indirection goes with past_sequence_length");
   if (!c.has_input(1) || !c.has_input(2))
     return unimplemented("key and value are absent: packed queries, keys and values are not supported");
   if (c.attributes().get_int("num_heads", 0) < 1)
@@ -81,6 +85,13 @@ Result<MultiHeadSizes> multi_head_sizes(const InferContext& c, const MultiHeadIn
       if (known_different(c.shape(i)[d], wanted[d]))
         return error("{} is {}, needs {}", i == at.past_key ? "past_key" : "past_value", to_string(c.shape(i)),
                      to_string(wanted));
+  }
+  if (c.has_input(at.indirection) && c.shape(at.indirection).has_rank()) {
+    const Shape& beams = c.shape(at.indirection);
+    if (known_different(multiply(beams[0], beams[1]), s.batch))
+      return error("cache_indirection is {}, needs [batch, beams, positions] of {} sequences", to_string(beams), s.batch.value());
+    if (beams[2].is_static() && s.past.is_static() && beams[2].value() < s.past.value())
+      return error("cache_indirection is {}, needs {} positions", to_string(beams), s.past.value());
   }
   if (!c.has_input(at.past_length)) return s;
   s.buffer = s.past;
@@ -129,13 +140,29 @@ struct PresentPart {
   Value *present, *used;
 };
 
+/// [sequences, heads, used, size] of a cache: at each position the beam of the same prompt that cache_indirection [batch, beams, positions] says.
+Value* of_beams(ExpandContext& c, Value* cache, size_t indirection, int64_t used) {
+  const int64_t batch = *c.dim(indirection, 0), beams = *c.dim(indirection, 1), sequences = batch * beams;
+  std::vector<int32_t> first, places;
+  for (int64_t i = 0; i < batch; ++i) first.push_back(static_cast<int32_t>(i * beams));
+  for (int64_t i = 0; i < sequences; ++i)
+    for (int64_t t = 0; t < used; ++t) places.push_back(static_cast<int32_t>(t));
+  Value* firsts = c.builder().constant(Tensor::of<int32_t>({batch, 1, 1}, std::span<const int32_t>(first)));
+  Value* rows = c.reshape(c.op("Add", {c.slice(c.input(indirection), 2, 0, used), firsts}), {sequences, used, 1});
+  Value* where = c.concat({rows, c.builder().constant(Tensor::of<int32_t>({sequences, used, 1}, std::span<const int32_t>(places)))}, 2);
+  Value* by_position = c.transpose(c.slice(cache, 2, 0, used), {0, 2, 1, 3});
+  return c.transpose(c.op("GatherND", {by_position, c.cast(where, DType::i64)}), {0, 2, 1, 3});
+}
+
 /// New keys or values behind those of input `past`: of the first `used` of its rows, which are known then, or of all.
-PresentPart behind_past(ExpandContext& c, size_t past, std::optional<int64_t> used, Value* fresh) {
+PresentPart behind_past(ExpandContext& c, const MultiHeadInputs& at, size_t past, std::optional<int64_t> used, Value* fresh) {
   if (!c.has_input(past)) return {fresh, fresh};
   Value* all = c.concat({used ? c.slice(c.input(past), 2, 0, *used) : c.input(past), fresh}, 2);
   if (!used) return {all, all};
   const int64_t end = *used + fresh->type.shape[2].value();
-  return {c.concat({all, c.slice(c.input(past), 2, end, *c.dim(past, 2))}, 2), all};
+  Value* present = c.concat({all, c.slice(c.input(past), 2, end, *c.dim(past, 2))}, 2);
+  if (!c.has_input(at.indirection) || *used == 0) return {present, all};
+  return {present, c.concat({of_beams(c, c.input(past), at.indirection, *used), fresh}, 2)};
 }
 
 template <const MultiHeadInputs& kAt>
@@ -155,13 +182,14 @@ Status expand_multi_head(ExpandContext& c) {
   std::optional<int64_t> used;
   if (const Value* given = c.input(kAt.past_length)) {
     const bool known = c.dim(kAt.past_key, 2) && c.dim(kAt.past_value, 2) && p.k->type.shape[2].is_static() && p.v->type.shape[2].is_static();
-    if (!given->is_constant() || !known) return {};
+    const bool beams_known = !c.has_input(kAt.indirection) || (c.dim(kAt.indirection, 0) && c.dim(kAt.indirection, 1));
+    if (!given->is_constant() || !known || !beams_known) return {};
     used = given->constant().as_int64s()[0];
     past = c.builder().constant(Tensor::scalar(*used));
   } else if (c.has_input(kAt.past_key)) {
     past = c.scalar_of_dim(c.input(kAt.past_key), 2);
   }
-  const PresentPart keys = behind_past(c, kAt.past_key, used, p.k), values = behind_past(c, kAt.past_value, used, p.v);
+  const PresentPart keys = behind_past(c, kAt, kAt.past_key, used, p.k), values = behind_past(c, kAt, kAt.past_value, used, p.v);
   p.k = keys.used, p.v = values.used;
   if (!c.builder().status().ok()) return {};
   RuntimeMask m{c.input(kAt.mask), c.attributes().get_float("mask_filter_value", -10000.0f),
@@ -211,7 +239,9 @@ OpDef define_microsoft_decoder_masked_multi_head_attention() {
   for (const char* name : {"past_present_share_buffer", "output_qk"}) op.attributes.push_back({name, AttributeKind::kInt});
   op.samples = "(float32[2, 1, 8], float32[2, 1, 8], float32[2, 1, 8]) {num_heads = 2} 3"
                "(float32[2, 1, 8], float32[2, 1, 8], float32[2, 1, 8], -, -, float32[2, 2, 5, 4], float32[2, 2, 5, 4], int32[1]{4}) "
-               "{num_heads = 2, past_present_share_buffer = 1} 3";
+               "{num_heads = 2, past_present_share_buffer = 1} 3"
+               "(float32[4, 1, 8], float32[4, 1, 8], float32[4, 1, 8], -, -, float32[4, 2, 5, 4], float32[4, 2, 5, 4], int32[1]{3}, int32[1]{2}, "
+               "int32[2, 2, 5] 0 to 1) {num_heads = 2, past_present_share_buffer = 1} 3";
   return op;
 }
 
