@@ -43,10 +43,12 @@ Result<Segment::Prepared> Segment::make(const std::vector<Tensor>& inputs) {
   if (shared_.batch_parallel) {
     SV_ASSIGN(TeamRun run, TeamRun::batch_parallel(plan.plans, plan.batch, shared_.team, *shared_.batch_parallel));
     prepared.run = std::make_unique<TeamRun>(std::move(run));
+    prepared.own_bytes = plan.run_bytes();
   } else if (!plan.plans.empty()) {
     RunMemory* memory = !shared_.memory && model_.shared().is_behind_cut ? &shared_.data_dependent : shared_.memory;
     SV_ASSIGN(TeamRun run, TeamRun::whole(plan.plans.front(), shared_.team, memory));
     prepared.run = std::make_unique<TeamRun>(std::move(run));
+    if (!memory) prepared.own_bytes = plan.run_bytes();
   }
   if (plan.rest) prepared.rest = std::make_unique<Segment>(*plan.rest, shared_);
   return prepared;
@@ -62,7 +64,7 @@ Result<Segment::Prepared*> Segment::find_or_make(const std::vector<Tensor>& inpu
   shared_.outputs.release();  // other shapes: what is free counts in a memory limit
   SV_ASSIGN(Prepared made, make(inputs));
   prepared_.push_front(std::move(made));
-  drop_old_plans(prepared_, [](const Prepared& p) { return p.plan->bytes(); });
+  drop_old_plans(prepared_, [](const Prepared& p) { return p.plan->bytes + p.own_bytes; });
   return &prepared_.front();
 }
 
@@ -169,6 +171,7 @@ Result<Segment*> Bodies::segment_of(const Subgraph& body, const SegmentModel::Sh
   if (!segment) {
     Segment::Shared own = context;
     own.batch_parallel = nullptr;
+    if (!own.memory) own.memory = &own.data_dependent;  // shapes change from trip to trip: a decoder's caches grow
     segment = std::make_unique<Segment>(*model, own);
     in_order_.push_back(segment.get());
   }

@@ -23,7 +23,7 @@ class Segment {
     BatchParallel* batch_parallel;  // null: all threads share every step
     Bodies& bodies;
     RunMemory* memory;          // of all plans; null: see below
-    RunMemory& data_dependent;  // of plans behind a cut: new ones come with the data, whose pages must not
+    RunMemory& data_dependent;  // of plans behind a cut and in bodies: new ones come with the data, whose pages must not
     OutputMemory& outputs;
   };
 
@@ -46,6 +46,7 @@ class Segment {
   struct Prepared {
     std::shared_ptr<const SegmentPlan> plan;
     std::unique_ptr<TeamRun> run;      // null: nothing is planned
+    int64_t own_bytes = 0;             // of an arena that no other plan uses
     std::vector<int64_t> host_times;
     std::unique_ptr<Segment> rest;     // null: nothing follows
   };

@@ -10,16 +10,21 @@
 
 namespace svengine {
 
-int64_t SegmentPlan::bytes() const {
+namespace {
+
+/// What a plan holds that nobody else does. The graph that it was made of must be gone.
+int64_t own_bytes(const Plan& plan) {
   constexpr int64_t kBytesOfStep = 4096;
-  int64_t bytes = 0;
-  for (const std::shared_ptr<const Plan>& plan : plans) {
-    if (!plan) continue;
-    bytes += plan->arena_bytes + plan->scratch_bytes + kBytesOfStep * static_cast<int64_t>(plan->steps.size());
-    for (const std::vector<PlanTensor>* tensors : {&plan->inputs, &plan->outputs})
-      for (const PlanTensor& t : *tensors) bytes += element_count(t.dims) * static_cast<int64_t>(size_of(t.dtype));
-  }
-  return bytes;
+  return plan.own_constant_bytes() + kBytesOfStep * static_cast<int64_t>(plan.steps.size());
+}
+
+}  // namespace
+
+int64_t SegmentPlan::run_bytes() const {
+  int64_t sum = 0;
+  for (const std::shared_ptr<const Plan>& plan : plans)
+    if (plan) sum += plan->arena_bytes + plan->scratch_bytes;
+  return sum;
 }
 
 std::string SegmentModel::key_of(const std::vector<Tensor>& inputs, const BatchParallel* batch_parallel) const {
@@ -190,8 +195,10 @@ Result<std::shared_ptr<const SegmentPlan>> SegmentModel::plan_for(const std::vec
   }
   SV_ASSIGN(SegmentPlan made, batch_parallel ? make_sharded(inputs, team, *batch_parallel) : make(inputs, team));
   made.key = std::move(key);
+  for (const std::shared_ptr<const Plan>& plan : made.plans)
+    if (plan) made.bytes += own_bytes(*plan);
   plans_.push_front(std::make_shared<const SegmentPlan>(std::move(made)));
-  drop_old_plans(plans_, [](const auto& p) { return p->bytes(); });
+  drop_old_plans(plans_, [](const auto& p) { return p->bytes; });
   return plans_.front();
 }
 

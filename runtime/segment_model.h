@@ -37,13 +37,15 @@ struct SegmentPlan {
   std::vector<OutputSource> outputs;  // of the segment
   static constexpr size_t kNone = SIZE_MAX;
 
-  /// About what it holds in a context: arena, tables (of the size of what comes in and goes out, at most) and steps.
-  int64_t bytes() const;
+  int64_t bytes = 0;  // about what it holds: steps, tables, and constants that only its shapes have
+
+  /// Of the arenas that contexts run it on.
+  int64_t run_bytes() const;
 };
 
 /// How many plans are kept, most recently used ones first, `bytes_of` each. Sentences of any length, and the trips of a loop whose number
 /// decides a shape, come again and again in the same order: with one plan too few all of them are made anew each time, which takes ten
-/// times as long as running them. So small plans are many; each of large ones holds an arena, so they are few.
+/// times as long as running them. So small plans are many; large ones, of which each holds an arena of its own, are few.
 template <class Plans, class BytesOf>
 void drop_old_plans(Plans& plans, const BytesOf& bytes_of) {
   constexpr size_t kAlways = 16, kMost = 512;

@@ -14,6 +14,14 @@ Result<std::shared_ptr<const Plan>> make_plan(const Graph& graph, const kernels:
   return builder.finish();
 }
 
+int64_t Plan::own_constant_bytes() const {
+  int64_t bytes = 0;
+  auto owner = owners.begin();
+  for (const Slot& s : slots)
+    if (s.kind == SlotKind::constant && (owner++)->use_count() == 1) bytes += s.bytes;
+  return bytes;
+}
+
 std::string to_string(const Plan& plan) {
   static constexpr const char* kinds[] = {"arena", "constant", "input", "output"};
   std::string out = fmt::format("plan: kernels {}, {} steps, arena {} bytes, constants {} bytes\n", plan.kernel_set,

@@ -61,7 +61,11 @@ struct Plan {
   int64_t arena_bytes = 0;
   int64_t scratch_bytes = 0;    // the largest step's, per thread, rounded up to a cache line
   int64_t constant_bytes = 0;   // weights the steps read, packed or in place
-  std::vector<std::shared_ptr<const void>> owners;  // keep the constants alive
+  std::vector<std::shared_ptr<const void>> owners;  // keep the constants alive, in the order of their slots
+
+  /// Bytes of constants that only this plan holds by now: tables, and what was computed for its shapes. Others are in the graph that it was made
+  /// of, and in the store of packed weights.
+  int64_t own_constant_bytes() const;
 };
 
 /// Lowers every node of a graph whose shapes are all concrete. Errors name the node. The plan may run when the weights that are

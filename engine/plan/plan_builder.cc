@@ -157,8 +157,7 @@ Buffer PlanBuilder::add_constant_slot(std::shared_ptr<const void> owner, const s
 
 Buffer PlanBuilder::constant_buffer(const Tensor& tensor, const std::string& name) {
   if (tensor.is_aligned()) {
-    auto owner = std::make_shared<Tensor>(tensor);
-    return add_constant_slot(owner, tensor.raw(), static_cast<int64_t>(tensor.byte_size()), name);
+    return add_constant_slot(tensor.owner(), tensor.raw(), static_cast<int64_t>(tensor.byte_size()), name);
   }
   const auto bytes = static_cast<int64_t>(tensor.byte_size());
   std::shared_ptr<const std::byte> copy = weights_.get(tensor, {.layout = "aligned", .bytes = bytes});
