@@ -88,6 +88,21 @@ class Inspect(CliTest):
         self.assertGreaterEqual(report['plan']['peak_bytes'], 12)
         self.assertEqual(report['ir_version'], 8)
 
+    def test_bodies(self):
+        def branch(name, bias):
+            return (ow.block(1, ow.node('Add', ['x', f'{name}b'], [name])) + ow.block(2, name) + ow.block(5, ow.tensor(f'{name}b', [3], bias)) +
+                    ow.block(12, ow.value_info(name, ['N', 3])))
+        nodes = [ow.node('ReduceSum', ['x'], ['sum'], attributes=ow.int_attribute('keepdims', 0)), ow.node('Greater', ['sum', 'zero'], ['is']),
+                 ow.node('If', ['is'], ['y'], 'if', ow.graph_attribute('then_branch', branch('t', [1, 2, 3])) +
+                         ow.graph_attribute('else_branch', branch('e', [4, 5, 6])))]
+        path = self.write('if.onnx', ow.model(nodes, [ow.value_info('x', ['N', 3])], [ow.value_info('y', ['N', 3])], [ow.tensor('zero', [], [0])]))
+        answer = self.succeeds('inspect', path, '--dim', 'N=4')
+        self.assertIn('in bodies', answer.out)
+        report = self.succeeds('inspect', path, '--json', '--dim', 'N=4').json()
+        self.assertEqual({name: (op['nodes'], op['in_bodies']) for name, op in report['operators'].items()},
+                         {'ReduceSum': (1, 0), 'Greater': (1, 0), 'If': (1, 0), 'Add': (0, 2)})
+        self.assertEqual(report['constant_bytes'], 4 + 2 * 12)
+
     def test_stages(self):
         imported = self.succeeds('inspect', self.model, '--after', 'import').out
         self.assertIn('input %x: float32[N, 3]', imported)

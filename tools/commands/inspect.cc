@@ -27,13 +27,13 @@ struct Options {
 };
 
 struct OpCount {
-  int64_t nodes = 0;
-  Cost cost;
+  int64_t nodes = 0, in_bodies = 0;
+  Cost cost;  // of nodes with bodies: with what is in them
 };
 
 struct Report {
-  int64_t parameters = 0;          // see is_parameter()
-  double constant_bytes = 0;       // all constants
+  int64_t parameters = 0;          // see is_parameter(); those in bodies, too
+  double constant_bytes = 0;       // all constants, likewise
   std::map<std::string, OpCount> ops;
   Cost cost;
   std::vector<Tensor> inputs;      // what the figures were worked out for
@@ -57,14 +57,22 @@ const kernels::KernelTable* chosen_kernels(const SessionOptions& options) {
   return kernels::available_kernel_sets().front();
 }
 
-/// Counts on the graph as imported; costs for the given shapes.
-Status count(const Graph& graph, const PassContext& context, Report& report) {
+void count_nodes(const Graph& graph, int64_t OpCount::* which, Report& report) {
   graph.for_each_value([&](Value& v) {
     if (!v.is_constant()) return;
     if (is_parameter(v)) report.parameters += v.constant().count();
     report.constant_bytes += static_cast<double>(v.constant().byte_size());
   });
-  for (const auto& node : graph.nodes()) ++report.ops[op_name(node->op())].nodes;
+  for (const auto& node : graph.nodes()) {
+    ++(report.ops[op_name(node->op())].*which);
+    for (const auto& [name, value] : node->attributes)
+      if (const Subgraph* body = std::get_if<Subgraph>(&value)) count_nodes(**body, &OpCount::in_bodies, report);
+  }
+}
+
+/// Counts on the graph as imported; costs for the given shapes.
+Status count(const Graph& graph, const PassContext& context, Report& report) {
+  count_nodes(graph, &OpCount::nodes, report);
   SV_ASSIGN(const Graph shaped, specialize(graph, dims_of(report.inputs), {}, context));
   for (const auto& node : shaped.nodes()) {
     const Cost cost = cost_of(*node);
@@ -131,6 +139,24 @@ std::string opsets_text(const Model& model) {
   return out;
 }
 
+/// A column for nodes in bodies only where there are any.
+Table operator_table(const Report& r) {
+  constexpr auto kRight = Table::Align::right;
+  OpCount all{.cost = r.cost};
+  for (const auto& [name, count] : r.ops) all.nodes += count.nodes, all.in_bodies += count.in_bodies;
+  std::vector<std::string> head{"operator", "nodes", "FLOPs", "bytes"};
+  if (all.in_bodies) head.insert(head.begin() + 2, "in bodies");
+  Table table(head, {Table::Align::left, kRight, kRight, kRight, kRight});
+  const auto add = [&](const std::string& name, const OpCount& count) {
+    std::vector<std::string> row{name, std::to_string(count.nodes), scaled(count.cost.flops), bytes_text(count.cost.bytes)};
+    if (all.in_bodies) row.insert(row.begin() + 2, std::to_string(count.in_bodies));
+    table.row(row);
+  };
+  for (const auto& [name, count] : r.ops) add(name, count);
+  add("all", all);
+  return table;
+}
+
 std::string report_text(const Model& model, const Network& network, const Report& r) {
   constexpr auto kRight = Table::Align::right;
   Table head, memory({}, {Table::Align::left, kRight});
@@ -141,13 +167,7 @@ std::string report_text(const Model& model, const Network& network, const Report
   for (size_t i = 0; i < network.inputs.size(); ++i)
     head.row({"input", network.inputs[i].name, to_string(network.inputs[i].type), "here " + to_string(r.inputs[i].dims())});
   for (const Session::Port& p : network.session->outputs()) head.row({"output", p.name, to_string(p.type)});
-  Table ops({"operator", "nodes", "FLOPs", "bytes"}, {Table::Align::left, kRight, kRight, kRight});
-  int64_t nodes = 0;
-  for (const auto& [name, count] : r.ops) {
-    ops.row({name, std::to_string(count.nodes), scaled(count.cost.flops), bytes_text(count.cost.bytes)});
-    nodes += count.nodes;
-  }
-  ops.row({"all", std::to_string(nodes), scaled(r.cost.flops), bytes_text(r.cost.bytes)});
+  const Table ops = operator_table(r);
   memory.row({"parameters", grouped(r.parameters)});
   memory.row({"constants in the file", bytes_text(r.constant_bytes)});
   if (r.plan_problem.empty()) {
@@ -178,7 +198,7 @@ Json report_json(const Model& model, const Network& network, const Report& r) {
   Json opsets = Json::object(), ops = Json::object();
   for (const OpsetImport& o : model.opsets) opsets[o.domain.empty() ? "ai.onnx" : o.domain] = o.version;
   for (const auto& [name, count] : r.ops)
-    ops[name] = {{"nodes", count.nodes}, {"flops", count.cost.flops}, {"bytes", count.cost.bytes}};
+    ops[name] = {{"nodes", count.nodes}, {"in_bodies", count.in_bodies}, {"flops", count.cost.flops}, {"bytes", count.cost.bytes}};
   Json out = {{"model", model.path},
               {"ir_version", model.ir_version},
               {"opsets", opsets},

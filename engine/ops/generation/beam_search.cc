@@ -230,6 +230,7 @@ OpDef define_microsoft_beam_search() {
       .attributes = beam_attributes(),
       .infer = infer_beam_search,
       .evaluate = evaluate_beam_search,
+      .cost = cost_of_generation,
       .samples = "(int32[2, 3] 1 to 5, int32[] 6 to 7, int32[] 0 to 2, int32[] 2 to 3, int32[] 1 to 2) " + decoder_only_sample() + " 3" +
                  "(int32[2, 3] 0 to 4, int32[] 6 to 7, -, int32[] 2 to 2, int32[] 1 to 1, float32[] 1 to 2, -, int32[5] 0 to 1) " +
                  encoder_decoder_sample("model_type = 1, decoder_start_token_id = 1, early_stopping = 1") + " 2",
@@ -246,6 +247,7 @@ OpDef define_microsoft_whisper_beam_search() {
       .attributes = whisper_attributes(),
       .infer = infer_whisper,
       .evaluate = evaluate_whisper,
+      .cost = cost_of_generation,
       .samples = "(float32[2, 3, 4], int32[] 6 to 7, int32[] 0 to 2, int32[] 2 to 3, int32[] 1 to 2, -, -, -, -, -, int32[2, 2] 1 to 2, int32[] 0 to 1) " +
                  speech_sample("decoder_start_token_id = 1, no_speech_token_id = 3, beginning_timestamp_token_id = 4") + " 5",
   };

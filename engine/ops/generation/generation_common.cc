@@ -114,6 +114,14 @@ Result<GenerationSettings> generation_settings(const EvaluateContext& c, ModelTy
   return s;
 }
 
+Cost cost_of_generation(const Node& node) {
+  const Value* most = node.input(1);
+  const bool known = most && most->is_constant() && most->constant().count() == 1;
+  const double steps = known ? std::max<double>(1, static_cast<double>(most->constant().as_int64s().front())) : 1;
+  const Cost once = cost_of_body(node, "encoder"), each = cost_of_body(node, "decoder");
+  return {once.flops + steps * each.flops, once.bytes + steps * each.bytes};
+}
+
 Result<MutableTensor> padded_sequences(const GenerationSettings& s, Dims dims) {
   SV_ASSIGN(MutableTensor out, Tensor::allocate(DType::i32, std::move(dims)));
   std::fill_n(out.data<int32_t>().begin(), out.count(), s.pad_token);

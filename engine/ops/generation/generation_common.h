@@ -53,6 +53,9 @@ Result<float> real_of(const EvaluateContext& c, size_t input, const char* what, 
 /// The input, or an undefined tensor.
 Tensor optional_input(const EvaluateContext& c, size_t input);
 
+/// Of the encoder once, and of the decoder once a token, as far as it is known how many there are.
+Cost cost_of_generation(const Node& node);
+
 /// Room for sequences, filled with padding.
 Result<MutableTensor> padded_sequences(const GenerationSettings& s, Dims dims);
 

@@ -123,6 +123,7 @@ OpDef define_microsoft_greedy_search() {
       .attributes = generation_attributes(),
       .infer = infer_greedy,
       .evaluate = evaluate_greedy,
+      .cost = cost_of_generation,
       .samples = "(int32[2, 3] 1 to 5, int32[] 6 to 7) " + decoder_only_sample() +
                  "(int32[1, 2] 1 to 5, int32[1] 4 to 4, int32[] 0 to 3, float32[] 1 to 2, int32[6] 0 to 1, -, int32[1, 2] 0 to 1) " + decoder_only_sample(),
   };
@@ -145,6 +146,7 @@ OpDef define_microsoft_sampling() {
       .attributes = std::move(attributes),
       .infer = infer_sampling,
       .evaluate = evaluate_sampling,
+      .cost = cost_of_generation,
       .samples = "(int32[2, 3] 1 to 5, int32[] 6 to 7) " + decoder_only_sample("top_p = 0.5, temperature = 0.5") +
                  "(int32[2, 1] 1 to 5, int32[] 4 to 4, -, -, -, int32[2, 6] 0 to 1, -, int32[2, 6] 0 to 3, int32[] 0 to 9) " +
                  decoder_only_sample("custom = 1, presence_penalty = 0.25") + " 2",
