@@ -85,6 +85,7 @@ Result<BeamSettings> whisper_settings(EvaluateContext& c) {
   out.speech = {token("beginning_timestamp_token_id"), token("no_timestamps_token_id"), token("start_of_lm_token_id"),
                 out.common.start_token,                token("translate_token_id"),     token("transcribe_token_id")};
   out.no_speech = c.has_output(kNoSpeech) ? token("no_speech_token_id") : -1;
+  if (c.has_output(kNoSpeech) && out.no_speech < 0) return error("output non_speech_probs needs no_speech_token_id");
   return out;
 }
 
@@ -121,6 +122,7 @@ class BeamSearch {
 
  private:
   Status begin() {
+    SV_TRY(check_room_for_sequences(s_));
     SV_ASSIGN(model_, language_model(context_, s_));
     SV_ASSIGN(const Sequences prompts, model_->prompts());
     for (const std::vector<int32_t>& prompt : prompts) {

@@ -2,8 +2,12 @@
 
 #include <limits>
 
+#include "engine/base/limits.h"
+
 namespace svengine::ops {
 namespace {
+
+constexpr size_t kMostSequences = size_t{1} << 20;
 
 Result<ModelType> model_type(const Attributes& attributes, ModelType otherwise) {
   const int64_t type = attributes.get_int("model_type", static_cast<int64_t>(otherwise));
@@ -120,6 +124,16 @@ Cost cost_of_generation(const Node& node) {
   const double steps = known ? std::max<double>(1, static_cast<double>(most->constant().as_int64s().front())) : 1;
   const Cost once = cost_of_body(node, "encoder"), each = cost_of_body(node, "decoder");
   return {once.flops + steps * each.flops, once.bytes + steps * each.bytes};
+}
+
+Status check_room_for_sequences(const GenerationSettings& s) {
+  SV_TRY(check_dims(Dims{s.batch, s.beams, s.max_length}));
+  const auto rows = static_cast<size_t>(s.batch * s.beams);
+  if (rows > kMostSequences) return unimplemented("{} sequences at once are more than the {} that are supported", rows, kMostSequences);
+  const size_t bytes = rows * (sizeof(std::vector<int32_t>) + static_cast<size_t>(s.max_length) * sizeof(int32_t));
+  if (!take_memory(bytes)) return error("no memory for {} sequences of {} tokens{}", rows, s.max_length, memory_limit_text(bytes));
+  give_back_memory(bytes);
+  return {};
 }
 
 Result<MutableTensor> padded_sequences(const GenerationSettings& s, Dims dims) {

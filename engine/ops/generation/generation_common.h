@@ -56,6 +56,8 @@ Tensor optional_input(const EvaluateContext& c, size_t input);
 /// Of the encoder once, and of the decoder once a token, as far as it is known how many there are.
 Cost cost_of_generation(const Node& node);
 
+/// Refuses more sequences than there is memory for, or than the limit that is set (engine/base/limits.h) leaves: they are not counted.
+Status check_room_for_sequences(const GenerationSettings& s);
 /// Room for sequences, filled with padding.
 Result<MutableTensor> padded_sequences(const GenerationSettings& s, Dims dims);
 

@@ -49,6 +49,7 @@ Result<GenerationSettings> greedy_settings(EvaluateContext& c) {
 /// `choose` takes the scores that have been processed, and gives a token for each sequence.
 template <class Choose>
 Status generate(EvaluateContext& c, GenerationSettings& s, const Choose& choose) {
+  SV_TRY(check_room_for_sequences(s));
   SV_ASSIGN(MutableTensor out, padded_sequences(s, {s.batch, s.max_length}));
   SV_ASSIGN(const std::unique_ptr<LanguageModel> model, language_model(c, s));
   SV_ASSIGN(Sequences sequences, model->prompts());
