@@ -1,10 +1,12 @@
 // More shapes than a session keeps plans for: the least recently used plans go, with their memory and tables, and come again.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
 #include "engine/graph/builder.h"
+#include "engine/graph/text.h"
 #include "engine/ops/registry.h"
 #include "runtime/session.h"
 #include "tests/support/random_tensor.h"
@@ -103,4 +105,36 @@ TEST_CASE("small plans are kept, so that shapes which come in the same order aga
     }
   CHECK(session->plans().size() == kShapes);
 }
+
+TEST_CASE("plans of a body share an arena, so that a value that grows from trip to trip is planned once for each length") {
+  Graph graph = parse_graph(R"(graph "growing"
+  input %first: float32[1, 60000]
+  const %trips: int64[] = {20}
+  %all: float32[*] = Loop(%trips, -, %first) {body = graph "body" {
+    input %trip: int64[]
+    input %going: bool[]
+    input %before: float32[?, 60000]
+    const %last: int64[1] = {-1}
+    const %end: int64[1] = {1000}
+    const %rows: int64[1] = {0}
+    %row: float32[?, 60000] = Slice(%before, %last, %end, %rows)
+    %positive: float32[?, 60000] = Abs(%row)
+    %after: float32[?, 60000] = Concat(%before, %positive) {axis = 0}
+    output %going
+    output %after
+  }}
+  output %all)", all_ops()).value();
+  const auto session = Session::create(std::move(graph)).value();
+  std::vector<std::vector<std::shared_ptr<const Plan>>> plans;
+  for (int round = 0; round < 2; ++round) {
+    const auto outputs = session->run({counted({1, 60000}, 1)});
+    REQUIRE(outputs.ok());
+    CHECK((*outputs)[0].dims() == Dims{21, 60000});
+    plans.push_back(session->plans());
+    std::ranges::sort(plans.back());
+  }
+  CHECK(plans[0].size() >= 20);
+  CHECK(plans[0] == plans[1]);
+}
+
 }  // namespace eviction_test
