@@ -249,6 +249,19 @@ TEST_CASE("WhisperBeamSearch pairs timestamps, and says how likely silence is") 
   check_answer("WhisperBeamSearch", inputs, attributes, tokens({1, 1, 8}, {3, 6, 0, 5, 6, 0, 5, 6}));
 }
 
+TEST_CASE("BifurcationDetector takes what is predicted as the source goes on, and one more") {
+  const auto list = [](std::initializer_list<int64_t> values) { return Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values); };
+  const Tensor source = list({5, 6, 7, 6, 8});
+  const std::vector<Tensor> copying{source, list({5}), list({1}), list({6, 7, 9, 8, 1})};
+  check_answer("BifurcationDetector", copying, {}, list({5, 6, 7, 9}));
+  check_answer("BifurcationDetector", copying, {}, list({-1}), 0, 1);  // no 9 in the source
+  check_answer("BifurcationDetector", {source, list({7}), list({0})}, {}, list({3}), 0, 1);
+  check_answer("BifurcationDetector", {source, list({1, 6}), list({0})}, {}, list({-1}), 0, 1);  // 6 is there twice, 1 6 never
+  check_answer("BifurcationDetector", {source, list({7, 6}), list({0})}, {}, list({4}), 0, 1);
+  CHECK_THAT(refusal("BifurcationDetector", {source, list({5}), list({1}), list({6, 7})}, {}), Catch::Matchers::Contains("pred_tokens has 2 tokens, needs 5"));
+  CHECK_THAT(refusal("BifurcationDetector", {source, list({5}), list({6}), list({6})}, {}), Catch::Matchers::Contains("prev_suffix_match_idx is 6"));
+}
+
 TEST_CASE("what cannot be generated is refused with the reason") {
   const Attribute chain = decoder(kChain);
   const AttributeList attributes = {{"decoder", chain}, {"eos_token_id", kThree}, {"pad_token_id", kZero}};

@@ -228,6 +228,18 @@ def beam_search(g, op):
     return microsoft(op, inputs, attributes, outputs)
 
 
+@makers(MICROSOFT, "BifurcationDetector")
+def bifurcation(g, op):
+    tokens, length, least = g.int(2, 4), g.int(1, 8), g.int(1, 2)
+    first = g.int(0, length)
+    draw = lambda count: g.r.integers(0, tokens, count).astype(I64)
+    source, predicted = draw(length), draw(length + 1 - first)
+    if g.chance():
+        predicted[:-1] = source[first:]
+    inputs = [source, draw(g.int(1, 4)), np.array([first]), predicted if g.chance(0.7) else None]
+    return microsoft(op, inputs, {"min_ngram_size": least, "max_ngram_size": least + g.int(0, 2)}, 2)
+
+
 @makers(MICROSOFT, "WhisperBeamSearch")
 def whisper(g, op):
     s = Settings(g)
