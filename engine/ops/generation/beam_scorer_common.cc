@@ -2,24 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <limits>
 #include <span>
 
 namespace svengine::ops {
 namespace {
 
-/// Indices of the `count` largest, largest first, of equal ones the first; what is not a number comes last.
+/// Indices of the `count` largest, largest first, of equal ones the first; what is not a number counts as minus infinity. Nearly all scores are
+/// looked at once, and are not among them.
 std::vector<size_t> largest(std::span<const float> scores, size_t count) {
-  std::vector<size_t> all(scores.size());
-  std::iota(all.begin(), all.end(), size_t{0});
-  const auto before = [scores](size_t a, size_t b) {
-    const float x = scores[a], y = scores[b];
-    if (std::isnan(x) != std::isnan(y)) return std::isnan(y);
-    return x > y || (!(x < y) && a < b);
-  };
-  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count), all.end(), before);
-  all.resize(count);
-  return all;
+  const auto value = [scores](size_t i) { return std::isnan(scores[i]) ? -std::numeric_limits<float>::infinity() : scores[i]; };
+  std::vector<size_t> best;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    if (best.size() == count) {
+      if (!(value(i) > value(best.back()))) continue;
+      best.pop_back();
+    }
+    best.insert(std::find_if(best.begin(), best.end(), [&](size_t other) { return value(i) > value(other); }), i);
+  }
+  return best;
 }
 
 }  // namespace
