@@ -37,7 +37,8 @@ inline constexpr int64_t kMostBeams = 128;
 /// The attributes that all have.
 std::vector<AttributeDef> generation_attributes();
 
-/// Checks attributes and bodies, how many inputs there are, and the first three: prompts or features of speech, max_length and min_length. `otherwise`: without attribute model_type.
+/// Checks attributes and bodies, how many inputs there are, and the first three: prompts or features of speech, max_length and min_length.
+/// `otherwise`: without attribute model_type.
 Status check_generation(const InferContext& c, size_t most_inputs, ModelType otherwise = ModelType::decoder_only);
 /// Has one element, of type int32 or float32.
 Status require_one_int(const InferContext& c, size_t input, const char* what);

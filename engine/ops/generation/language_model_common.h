@@ -24,7 +24,7 @@ class LanguageModel {
  public:
   virtual ~LanguageModel() = default;
 
-  /// What the sequences of one prompt begin with.
+  /// What the sequences of each prompt begin with.
   virtual Result<Sequences> prompts() = 0;
   /// The first step's logits [sequences or batch, positions, vocabulary].
   virtual Result<Tensor> first_logits() = 0;
@@ -35,7 +35,7 @@ class LanguageModel {
 /// The model of the node's bodies. The context must outlive it.
 Result<std::unique_ptr<LanguageModel>> language_model(EvaluateContext& c, const GenerationSettings& s);
 
-/// What models share.
+/// The two kinds of it.
 std::unique_ptr<LanguageModel> decoder_only_model(EvaluateContext& c, const GenerationSettings& s);
 std::unique_ptr<LanguageModel> encoder_decoder_model(EvaluateContext& c, const GenerationSettings& s);
 
