@@ -1,10 +1,13 @@
 """A decoder of GPT-2 small's shape with a cache of keys and values, random weights, as an exporter writes it:
 
-    python3 bench/decoder_model.py FILE.onnx [--layers 12] [--width 768] [--heads 12] [--words 50257]
+    python3 bench/decoder_model.py FILE.onnx [--layers 12] [--width 768] [--heads 12] [--words 50257] [--generate GreedySearch|BeamSearch]
 
 Inputs: input_ids and position_ids [batch, tokens], past.L.key and past.L.value [batch, heads, past, size]. Outputs: logits, present.L.*.
+With --generate it is the body of that operator of com.microsoft, which goes on from 16 tokens by --tokens more, following --beams beams; beside it
+there are its inputs, FILE.npz, for compare_models.py.
 """
 import argparse
+import pathlib
 
 import numpy as np
 import onnx
@@ -67,14 +70,19 @@ def feed_forward(w, x, name, width):
     return w.dense(h, f"{name}.c_proj", 4 * width, width)
 
 
-def decoder(layers, width, heads, words):
-    w = Writer()
+def layers_of(w, layers, width, heads, words):
+    """From tokens and places, and each layer's past, to logits and each layer's present."""
     x = w.op("Add", [w.op("Gather", [w.draw("wte", words, width), "input_ids"], "tokens"),
                      w.op("Gather", [w.draw("wpe", 1024, width), "position_ids"], "positions")], "embedding")
     for i in range(layers):
         x = w.op("Add", [attention(w, w.norm(x, f"h.{i}.ln_1", width), f"h.{i}.attn", i, width, heads), x], f"h.{i}.residual")
         x = w.op("Add", [x, feed_forward(w, w.norm(x, f"h.{i}.ln_2", width), f"h.{i}.mlp", width)], f"h.{i}.out")
     w.op("MatMul", [w.norm(x, "ln_f", width), w.op("Transpose", ["wte"], "wte.turned", perm=[1, 0])], "logits")
+
+
+def decoder(layers, width, heads, words):
+    w = Writer()
+    layers_of(w, layers, width, heads, words)
     ids = [helper.make_tensor_value_info(n, TensorProto.INT64, ["batch", "tokens"]) for n in ("input_ids", "position_ids")]
 
     def caches(what, length):
@@ -86,6 +94,40 @@ def decoder(layers, width, heads, words):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+def body(layers, width, heads, words):
+    """The decoder as com.microsoft's operators want it: int32, a mask that this one does not need, and a layer's keys and values in one tensor."""
+    w, info, size = Writer(), helper.make_tensor_value_info, width // heads
+    for i in range(layers):
+        for n, part in enumerate(("key", "value")):
+            w.op("Gather", [f"past_{i}", w.number(f"past.{i}.{part}.at", n, np.int64)], f"past.{i}.{part}", axis=0)
+    layers_of(w, layers, width, heads, words)
+    first = w.number("first", [0], np.int64)
+    for i in range(layers):
+        parts = [w.op("Unsqueeze", [f"present.{i}.{part}", first], f"present.{i}.{part}.one") for part in ("key", "value")]
+        w.op("Concat", parts, f"present_{i}", axis=0)
+    inputs = [info(n, TensorProto.INT32, ["batch", "tokens"]) for n in ("input_ids", "position_ids")]
+    inputs.append(info("attention_mask", TensorProto.INT32, ["batch", "total"]))
+    inputs += [info(f"past_{i}", TensorProto.FLOAT, [2, "batch", heads, "past", size]) for i in range(layers)]
+    outputs = [info("logits", TensorProto.FLOAT, ["batch", "tokens", words])]
+    outputs += [info(f"present_{i}", TensorProto.FLOAT, [2, "batch", heads, "total", size]) for i in range(layers)]
+    return helper.make_graph(w.nodes, "decoder", inputs, outputs, w.weights)
+
+
+def generator(op, tokens, beams, graph):
+    """No sequence ends before the last token."""
+    w, prompt = Writer(), 16
+    inputs = ["prompt", w.number("max_length", [prompt + tokens], np.int32), w.number("min_length", [prompt + tokens - 1], np.int32)]
+    shape = [1, prompt + tokens]
+    if op == "BeamSearch":
+        inputs += [w.number("num_beams", [beams], np.int32), w.number("num_return_sequences", [1], np.int32), w.number("length_penalty", [1])]
+        shape.insert(1, 1)
+    w.op(op, inputs, "sequences", domain="com.microsoft", decoder=graph, eos_token_id=0, pad_token_id=0)
+    ports = [helper.make_tensor_value_info(n, TensorProto.INT32, dims) for n, dims in (("prompt", [1, prompt]), ("sequences", shape))]
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(helper.make_graph(w.nodes, "generator", ports[:1], ports[1:], w.weights), opset_imports=opsets, ir_version=8), {
+        "prompt": np.arange(1, prompt + 1, dtype=np.int32)[None]}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("file")
@@ -93,8 +135,17 @@ def main():
     parser.add_argument("--width", type=int, default=768)
     parser.add_argument("--heads", type=int, default=12)
     parser.add_argument("--words", type=int, default=50257)
+    parser.add_argument("--generate", choices=["GreedySearch", "BeamSearch"])
+    parser.add_argument("--tokens", type=int, default=64)
+    parser.add_argument("--beams", type=int, default=4)
     options = parser.parse_args()
-    onnx.save(decoder(options.layers, options.width, options.heads, options.words), options.file)
+    sizes = options.layers, options.width, options.heads, options.words
+    if not options.generate:
+        onnx.save(decoder(*sizes), options.file)
+        return
+    model, inputs = generator(options.generate, options.tokens, options.beams, body(*sizes))
+    onnx.save(model, options.file)
+    np.savez(pathlib.Path(options.file).with_suffix(".npz"), **inputs)
 
 
 if __name__ == "__main__":
