@@ -249,6 +249,71 @@ TEST_CASE("WhisperBeamSearch pairs timestamps, and says how likely silence is") 
   check_answer("WhisperBeamSearch", inputs, attributes, tokens({1, 1, 8}, {3, 6, 0, 5, 6, 0, 5, 6}));
 }
 
+namespace {
+
+/// Of five tokens, by the sum of the vectors of all tokens so far, and those of the source; the cache holds them as `presents` says.
+Attribute summing_decoder(const char* past, const char* presents) {
+  return body(fmt::format(R"(graph "decoder"
+  input %input_ids: int32[n, 1]
+  input %encoder_attention_mask: int32[n, s]
+  input %past_key_self_0: float32[n, 1, p, 2]
+  input %past_value_self_0: float32[n, 1, p, 2]
+  input %past_key_cross_0: float32[n, 1, s, 2]
+  input %past_value_cross_0: float32[n, 1, s, 2]
+{}
+  const %table: float32[5, 2] = {{1.0, -0.5, 0.25, 0.75, -1.5, 1.0, 0.5, 0.5, -0.25, 2.0}}
+  const %weights: float32[2, 5] = {{0.5, -1.0, 0.25, 1.0, -0.5, 0.75, 0.5, -0.25, -0.75, 1.0}}
+  const %heads: int64[1] = {{1}}
+  const %places: int64[1] = {{2}}
+  const %start: int64[1] = {{0}}
+  %rows: float32[n, 1, 2] = Gather(%table, %input_ids)
+  %own: float32[n, 1, 1, 2] = Unsqueeze(%rows, %heads)
+{}
+  %all: float32[n, 1, m, 2] = Concat(%past_key_cross_0, %past_value_cross_0, %there) {{axis = 2}}
+  %sum: float32[n, 1, 2] = ReduceSum(%all, %places) {{keepdims = 0}}
+  %logits: float32[n, 1, 5] = MatMul(%sum, %weights)
+  output %logits
+  output %key
+  output %past_value_self_0)", past, presents));
+}
+
+}  // namespace
+
+TEST_CASE("whole caches of an encoder-decoder answer as growing ones do") {
+  const Attribute encoder = body(R"(graph "encoder"
+  input %encoder_input_ids: int32[n, s]
+  input %encoder_attention_mask: int32[n, s]
+  const %table: float32[5, 2] = {0.5, -1.0, 0.25, 2.0, -0.75, 1.0, 1.5, 0.125, -2.0, 0.0}
+  const %heads: int64[1] = {1}
+  %rows: float32[n, s, 2] = Gather(%table, %encoder_input_ids)
+  %key: float32[n, 1, s, 2] = Unsqueeze(%rows, %heads)
+  %value: float32[n, 1, s, 2] = Neg(%key)
+  output %key
+  output %value)");
+  const Attribute growing = summing_decoder("", R"(  %key: float32[n, 1, q, 2] = Concat(%past_key_self_0, %own) {axis = 2}
+  %there: float32[n, 1, q, 2] = Identity(%key))");
+  const Attribute whole = summing_decoder("  input %past_sequence_length: int32[1]", R"(  %used: int64[1] = Cast(%past_sequence_length) {to = 7}
+  %end: int64[1] = Add(%used, %heads)
+  const %most: int64[1] = {100}
+  %before: float32[n, 1, u, 2] = Slice(%past_key_self_0, %start, %used, %places)
+  %behind: float32[n, 1, v, 2] = Slice(%past_key_self_0, %end, %most, %places)
+  %key: float32[n, 1, p, 2] = Concat(%before, %own, %behind) {axis = 2}
+  %there: float32[n, 1, w, 2] = Slice(%key, %start, %end, %places))");
+  const std::vector<Tensor> inputs{tokens({2, 3}, {1, 2, 3, 4, 0, 1}), one(8), one(7), one(3), one(2), Tensor::scalar(1.0f), Tensor::scalar(1.5f)};
+  const auto answer = [&](const Attribute& decoder, size_t output) {
+    const auto session = Session::create(graph_of("BeamSearch", inputs, {{"encoder", encoder}, {"decoder", decoder}, {"eos_token_id", kFour},
+        {"pad_token_id", kZero}, {"model_type", kOne}, {"decoder_start_token_id", kOne}}, output));
+    if (!session.ok()) FAIL(session.error().message());
+    const auto got = (*session)->run({inputs[0]});
+    if (!got.ok()) FAIL(got.error().message());
+    return (*got)[0];
+  };
+  const AttributeList attributes = {{"encoder", encoder}, {"decoder", whole}, {"eos_token_id", kFour}, {"pad_token_id", kZero}, {"model_type", kOne},
+                                    {"decoder_start_token_id", kOne}};
+  check_answer("BeamSearch", inputs, attributes, answer(growing, 0));
+  check_answer("BeamSearch", inputs, attributes, answer(growing, 1), 1e-5, 1);
+}
+
 TEST_CASE("BifurcationDetector takes what is predicted as the source goes on, and one more") {
   const auto list = [](std::initializer_list<int64_t> values) { return Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, values); };
   const Tensor source = list({5, 6, 7, 6, 8});

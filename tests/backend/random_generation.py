@@ -59,6 +59,17 @@ class Body:
         return helper.make_graph(self.nodes, name, self.inputs, self.outputs, self.constants)
 
 
+def behind_past(b, past, new, axis, used, name):
+    """The present, and of it what is there: all of it, or in a whole cache the first positions, of which the past has so many."""
+    if not used:
+        return b.add("Concat", past, new, name=name, axis=axis)
+    first = b.add("Cast", used, to=TensorProto.INT64)
+    end = b.add("Add", first, b.add("Shape", new, start=axis, end=axis + 1))
+    before = b.add("Slice", past, b.axes(0), first, b.axes(axis))
+    behind = b.add("Slice", past, end, b.add("Shape", past, start=axis, end=axis + 1), b.axes(axis))
+    return b.add("Slice", b.add("Concat", before, new, behind, name=name, axis=axis), b.axes(0), end, b.axes(axis))
+
+
 def gpt(g, heads, size, vocabulary, whole_caches=False):
     """`whole_caches`: the past is a buffer of all positions, into which those of this step are written."""
     b = Body(g, heads, size, vocabulary)
@@ -68,18 +79,8 @@ def gpt(g, heads, size, vocabulary, whole_caches=False):
     past = b.input("past_0", FLOAT, [2, "batch", heads, "past", size])
     x = b.add("Add", b.rows(ids, vocabulary), b.rows(positions, PLACES))
     pair = b.add("Concat", b.add("Unsqueeze", b.in_heads(x), b.axes(0)), b.add("Unsqueeze", b.in_heads(x, -0.7), b.axes(0)), axis=0)
-    if whole_caches:
-        used = b.input("past_sequence_length", INT32, [1])
-        length = b.add("Shape", ids, start=1, end=2)
-        first = b.add("Cast", used, to=TensorProto.INT64)
-        end = b.add("Add", first, length)
-        all_places = b.add("Shape", past, start=3, end=4)
-        before = b.add("Slice", past, b.axes(0), first, b.axes(3))
-        behind = b.add("Slice", past, end, all_places, b.axes(3))
-        present = b.add("Concat", before, pair, behind, name="present_0", axis=3)
-        present = b.add("Slice", present, b.axes(0), end, b.axes(3))
-    else:
-        present = b.add("Concat", past, pair, name="present_0", axis=3)
+    used = b.input("past_sequence_length", INT32, [1]) if whole_caches else None
+    present = behind_past(b, past, pair, 3, used, "present_0")
     there = b.add("Unsqueeze", b.add("Cast", mask, to=FLOAT), b.axes(0, 2, 4))
     seen = b.add("ReduceSum", b.add("Mul", present, there), b.axes(0, 3), keepdims=0)
     b.logits(x, seen, "logits")
@@ -92,7 +93,7 @@ def self_attention(b, x, pasts, names):
     key = b.in_heads(x, name=None if pasts else names[0])
     value = b.in_heads(x, -0.6, name=None if pasts else names[1])
     if pasts:
-        key, value = (b.add("Concat", p, new, name=n, axis=2) for p, new, n in zip(pasts, (key, value), names))
+        key, value = (behind_past(b, p, new, 2, None, n) for p, new, n in zip(pasts, (key, value), names))
     for n in names:
         b.output(n, FLOAT, ["batch", b.heads, "total", b.size])
     return b.add("ReduceSum", b.add("Add", key, b.add("Mul", value, value)), b.axes(2), keepdims=0)
@@ -130,6 +131,7 @@ def encoder(g, heads, size, vocabulary, speech, takes_step):
 
 
 def decoder(g, heads, size, vocabulary, speech, has_states):
+    """Not with whole caches: ONNX Runtime's kernel for processors tells such a decoder of encoder-decoders that 1 position is used, in every step."""
     b = Body(g, heads, size, vocabulary)
     x = b.rows(b.input("input_ids", INT32, ["batch", 1]), vocabulary)
     mask = None if speech else b.input("encoder_attention_mask", INT32, ["batch", "source"])
