@@ -301,8 +301,10 @@ TEST_CASE("whole caches of an encoder-decoder answer as growing ones do") {
   %there: float32[n, 1, w, 2] = Slice(%key, %start, %end, %places))");
   const std::vector<Tensor> inputs{tokens({2, 3}, {1, 2, 3, 4, 0, 1}), one(8), one(7), one(3), one(2), Tensor::scalar(1.0f), Tensor::scalar(1.5f)};
   const auto answer = [&](const Attribute& decoder, size_t output) {
-    const auto session = Session::create(graph_of("BeamSearch", inputs, {{"encoder", encoder}, {"decoder", decoder}, {"eos_token_id", kFour},
-        {"pad_token_id", kZero}, {"model_type", kOne}, {"decoder_start_token_id", kOne}}, output));
+    Graph graph = graph_of("BeamSearch", inputs, {{"encoder", encoder}, {"decoder", decoder}, {"eos_token_id", kFour}, {"pad_token_id", kZero},
+                                                  {"model_type", kOne}, {"decoder_start_token_id", kOne}}, output);
+    REQUIRE(infer_types(*graph.nodes().front()).ok());
+    const auto session = Session::create(std::move(graph));
     if (!session.ok()) FAIL(session.error().message());
     const auto got = (*session)->run({inputs[0]});
     if (!got.ok()) FAIL(got.error().message());
