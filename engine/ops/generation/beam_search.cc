@@ -10,7 +10,7 @@
 namespace svengine::ops {
 namespace {
 
-constexpr size_t kDecoderPrompt = 10, kLogitsProcessor = 11, kTemperature = 14;
+constexpr size_t kBeamTokenRules = 6, kDecoderPrompt = 10, kLogitsProcessor = 11, kTemperature = 14;
 constexpr size_t kCrossProducts = 3, kNoSpeech = 4;  // outputs of WhisperBeamSearch
 
 Status infer_beams(InferContext& c, size_t most_inputs, ModelType otherwise) {
@@ -20,17 +20,16 @@ Status infer_beams(InferContext& c, size_t most_inputs, ModelType otherwise) {
   SV_TRY(require_one_int(c, 3, "num_beams"));
   SV_TRY(require_one_int(c, 4, "num_return_sequences"));
   if (own > 5) SV_TRY(require_one_real(c, 5, "length_penalty"));
-  if (own > 6) SV_TRY(require_one_real(c, 6, "repetition_penalty"));
-  const char* tokens[] = {"vocab_mask", "prefix_vocab_mask", "attention_mask", "decoder_input_ids"};
-  for (size_t i = 7; i < std::min(own, kLogitsProcessor); ++i) {
-    SV_TRY(require_dtype(c, i, tokens[i - 7], {DType::i32}));
-    SV_TRY(require_rank(c, i, tokens[i - 7], i == 7 ? 1 : 2));
+  SV_TRY(check_token_rules(c, kBeamTokenRules));
+  if (own > kDecoderPrompt) {
+    SV_TRY(require_dtype(c, kDecoderPrompt, "decoder_input_ids", {DType::i32}));
+    SV_TRY(require_rank(c, kDecoderPrompt, "decoder_input_ids", 2));
   }
   if (own > kLogitsProcessor) SV_TRY(require_one_int(c, kLogitsProcessor, "logits_processor"));
   const Dim batch = c.shape(0).has_rank() ? c.shape(0)[0] : Dim(), beams = known_length(c, 3), returned = known_length(c, 4);
   c.set(0, DType::i32, Shape{batch, returned, known_length(c, 1)});
-  if (c.output_count() > 1) c.set(1, DType::f32, Shape{batch, returned});
-  if (c.output_count() > 2) c.set(2, DType::f32, Shape{Dim(), batch, beams, Dim()});
+  c.set(1, DType::f32, Shape{batch, returned});
+  c.set(2, DType::f32, Shape{Dim(), batch, beams, Dim()});
   return {};
 }
 
@@ -41,8 +40,8 @@ Status infer_whisper(InferContext& c) {
   SV_TRY(infer_beams(c, kTemperature + 1, ModelType::speech));
   if (c.attributes().get_int("decoder_output_cross_qk", 0) != 0) return unimplemented("decoder_output_cross_qk is not supported");
   if (own_input_count(c) > kTemperature) SV_TRY(require_one_real(c, kTemperature, "temperature"));
-  if (c.output_count() > kCrossProducts) c.set(kCrossProducts, DType::f32, Shape{Dim(0)});  // there are none without that attribute
-  if (c.output_count() > kNoSpeech) c.set(kNoSpeech, DType::f32, Shape{c.shape(0).has_rank() ? c.shape(0)[0] : Dim()});
+  c.set(kCrossProducts, DType::f32, Shape{Dim(0)});  // there are none without that attribute
+  c.set(kNoSpeech, DType::f32, Shape{c.shape(0).has_rank() ? c.shape(0)[0] : Dim()});
   return {};
 }
 
@@ -59,17 +58,12 @@ struct BeamSettings {
 Result<BeamSettings> beam_settings(EvaluateContext& c, ModelType otherwise) {
   BeamSettings out;
   GenerationSettings& s = out.common;
-  SV_ASSIGN(s, generation_settings(c, otherwise));
+  SV_ASSIGN(s, generation_settings(c, kBeamTokenRules, otherwise));
   SV_ASSIGN(s.beams, int_of(c, 3, "num_beams", 1));
   if (s.beams < 1 || s.beams > kMostBeams) return error("num_beams is {}, must be from 1 to {}", s.beams, kMostBeams);
   SV_ASSIGN(out.returned, int_of(c, 4, "num_return_sequences", 1));
   if (out.returned < 1 || out.returned > s.beams) return error("num_return_sequences is {}, must be from 1 to num_beams, {}", out.returned, s.beams);
   SV_ASSIGN(out.length_penalty, real_of(c, 5, "length_penalty", 1));
-  SV_ASSIGN(s.repetition_penalty, real_of(c, 6, "repetition_penalty", 1));
-  if (!(s.repetition_penalty > 0)) return error("repetition_penalty is {}, must be positive", s.repetition_penalty);
-  s.vocabulary_mask = optional_input(c, 7);
-  s.first_mask = optional_input(c, 8);
-  s.attention_mask = optional_input(c, 9);
   if (s.model == ModelType::speech) s.decoder_prompt = optional_input(c, kDecoderPrompt);
   out.early_stopping = c.attributes().get_int("early_stopping", 0) == 1;
   return out;
@@ -125,13 +119,13 @@ class BeamSearch {
     SV_TRY(check_room_for_sequences(s_));
     SV_ASSIGN(model_, language_model(context_, s_));
     SV_ASSIGN(const Sequences prompts, model_->prompts());
+    SV_TRY(check_prompts(s_, prompts));
     for (const std::vector<int32_t>& prompt : prompts) {
       sequences_.insert(sequences_.end(), static_cast<size_t>(s_.beams), prompt);
       sums_.push_back(0);
       sums_.insert(sums_.end(), static_cast<size_t>(s_.beams - 1), kUnlikely);
     }
     begin_ = static_cast<int64_t>(sequences_[0].size());
-    if (begin_ >= s_.max_length) return error("max_length is {}, but the prompts have {} tokens already", s_.max_length, begin_);
     return {};
   }
 

@@ -12,14 +12,8 @@ class DecoderOnly : public LanguageModel {
       : settings_(s), prompt_(c.input(0)), decoder_(c, "decoder"), first_(c, "init_decoder") {}
 
   Result<Sequences> prompts() override {
-    const auto length = static_cast<size_t>(prompt_.dims()[1]);
-    if (length < 1) return error("the prompts are empty");
-    Sequences out;
-    for (size_t i = 0; i < static_cast<size_t>(settings_.batch); ++i) {
-      const auto row = prompt_.data<int32_t>().subspan(i * length, length);
-      out.emplace_back(row.begin(), row.end());
-    }
-    return out;
+    if (prompt_.dims()[1] < 1) return error("the prompts are empty");
+    return rows_of(prompt_);
   }
 
   Result<Tensor> first_logits() override {

@@ -19,13 +19,7 @@ class EncoderDecoder : public LanguageModel {
     }
     if (given.dims().size() != 2 || given.dims()[0] != settings_.batch || given.dims()[1] < 1)
       return error("decoder_input_ids is {}, needs [{}, tokens]", to_string(given.dims()), settings_.batch);
-    const auto length = static_cast<size_t>(given.dims()[1]);
-    Sequences out;
-    for (size_t i = 0; i < static_cast<size_t>(settings_.batch); ++i) {
-      const auto row = given.data<int32_t>().subspan(i * length, length);
-      out.emplace_back(row.begin(), row.end());
-    }
-    return out;
+    return rows_of(given);
   }
 
   /// Of the encoder, where it takes the decoder's first step; else of the decoder.

@@ -49,6 +49,17 @@ std::vector<AttributeDef> generation_attributes() {
           internal_attribute(kCaptured, AttributeKind::kInt)};
 }
 
+Status check_token_rules(const InferContext& c, size_t first) {
+  const size_t own = own_input_count(c);
+  if (own > first) SV_TRY(require_one_real(c, first, "repetition_penalty"));
+  const char* masks[] = {"vocab_mask", "prefix_vocab_mask", "attention_mask"};
+  for (size_t i = 0; i < std::size(masks) && first + 1 + i < own; ++i) {
+    SV_TRY(require_dtype(c, first + 1 + i, masks[i], {DType::i32}));
+    SV_TRY(require_rank(c, first + 1 + i, masks[i], i == 0 ? 1 : 2));
+  }
+  return {};
+}
+
 Status require_one_int(const InferContext& c, size_t input, const char* what) {
   SV_TRY(require_dtype(c, input, what, {DType::i32}));
   return require_single(c, input, what);
@@ -101,7 +112,7 @@ Result<float> real_of(const EvaluateContext& c, size_t input, const char* what, 
   return given.data<float>()[0];
 }
 
-Result<GenerationSettings> generation_settings(const EvaluateContext& c, ModelType otherwise) {
+Result<GenerationSettings> generation_settings(const EvaluateContext& c, size_t token_rules, ModelType otherwise) {
   GenerationSettings s;
   SV_ASSIGN(s.model, model_type(c.attributes(), otherwise));
   s.batch = c.input(0).dims().at(0);
@@ -115,7 +126,27 @@ Result<GenerationSettings> generation_settings(const EvaluateContext& c, ModelTy
   SV_ASSIGN(s.start_token, token_attribute(c.attributes(), "decoder_start_token_id", false));
   s.ngram_size = c.attributes().get_int("no_repeat_ngram_size", 0);
   s.vocabulary = std::max<int64_t>(c.attributes().get_int("vocab_size", -1), 0);
+  SV_ASSIGN(s.repetition_penalty, real_of(c, token_rules, "repetition_penalty", 1));
+  if (!(s.repetition_penalty > 0)) return error("repetition_penalty is {}, must be positive", s.repetition_penalty);
+  s.vocabulary_mask = optional_input(c, token_rules + 1);
+  s.first_mask = optional_input(c, token_rules + 2);
+  s.attention_mask = optional_input(c, token_rules + 3);
   return s;
+}
+
+Sequences rows_of(const Tensor& tokens) {
+  const auto length = static_cast<size_t>(tokens.dims()[1]);
+  Sequences out;
+  for (size_t i = 0; i < static_cast<size_t>(tokens.dims()[0]); ++i) {
+    const auto row = tokens.data<int32_t>().subspan(i * length, length);
+    out.emplace_back(row.begin(), row.end());
+  }
+  return out;
+}
+
+Status check_prompts(const GenerationSettings& s, const Sequences& prompts) {
+  if (prompts[0].size() < static_cast<size_t>(s.max_length)) return {};
+  return error("max_length is {}, but the prompts have {} tokens already", s.max_length, prompts[0].size());
 }
 
 Cost cost_of_generation(const Node& node) {

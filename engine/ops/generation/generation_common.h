@@ -40,14 +40,16 @@ std::vector<AttributeDef> generation_attributes();
 /// Checks attributes and bodies, how many inputs there are, and the first three: prompts or features of speech, max_length and min_length.
 /// `otherwise`: without attribute model_type.
 Status check_generation(const InferContext& c, size_t most_inputs, ModelType otherwise = ModelType::decoder_only);
+/// The inputs that all have behind one another from `first` on: repetition_penalty, vocab_mask, prefix_vocab_mask, attention_mask.
+Status check_token_rules(const InferContext& c, size_t first);
 /// Has one element, of type int32 or float32.
 Status require_one_int(const InferContext& c, size_t input, const char* what);
 Status require_one_real(const InferContext& c, size_t input, const char* what);
 /// The element where it is known, as a dimension.
 Dim known_length(const InferContext& c, size_t input);
 
-/// Reads attributes and inputs 0 to 2; the others are the operator's.
-Result<GenerationSettings> generation_settings(const EvaluateContext& c, ModelType otherwise = ModelType::decoder_only);
+/// Reads attributes, inputs 0 to 2, and those of check_token_rules(); the others are the operator's.
+Result<GenerationSettings> generation_settings(const EvaluateContext& c, size_t token_rules, ModelType otherwise = ModelType::decoder_only);
 /// The element of an input of one; `otherwise` where the input is absent.
 Result<int64_t> int_of(const EvaluateContext& c, size_t input, const char* what, int64_t otherwise);
 Result<float> real_of(const EvaluateContext& c, size_t input, const char* what, float otherwise);
@@ -57,6 +59,10 @@ Tensor optional_input(const EvaluateContext& c, size_t input);
 /// Of the encoder once, and of the decoder once a token, as far as it is known how many there are.
 Cost cost_of_generation(const Node& node);
 
+/// The rows of tokens [batch, length].
+Sequences rows_of(const Tensor& tokens);
+/// Refuses prompts that leave no room for a token.
+Status check_prompts(const GenerationSettings& s, const Sequences& prompts);
 /// Refuses more sequences than there is memory for, or than the limit that is set (engine/base/limits.h) leaves: they are not counted.
 Status check_room_for_sequences(const GenerationSettings& s);
 /// Room for sequences, filled with padding.

@@ -9,16 +9,15 @@
 namespace svengine::ops {
 namespace {
 
-constexpr size_t kPresenceMask = 7, kSeed = 8;
+constexpr size_t kGreedyTokenRules = 3, kPresenceMask = 7, kSeed = 8;
 
 Status infer_tokens(InferContext& c, size_t most_inputs) {
   SV_TRY(check_generation(c, most_inputs));
   const size_t own = own_input_count(c);
-  if (own > 3) SV_TRY(require_one_real(c, 3, "repetition_penalty"));
-  const char* masks[] = {"vocab_mask", "prefix_vocab_mask", "attention_mask", "presence_mask"};
-  for (size_t i = 4; i < std::min<size_t>(own, kSeed); ++i) {
-    SV_TRY(require_dtype(c, i, masks[i - 4], {DType::i32}));
-    SV_TRY(require_rank(c, i, masks[i - 4], i == 4 ? 1 : 2));
+  SV_TRY(check_token_rules(c, kGreedyTokenRules));
+  if (own > kPresenceMask) {
+    SV_TRY(require_dtype(c, kPresenceMask, "presence_mask", {DType::i32}));
+    SV_TRY(require_rank(c, kPresenceMask, "presence_mask", 2));
   }
   if (own > kSeed) SV_TRY(require_one_int(c, kSeed, "seed"));
   const Dim batch = c.shape(0).has_rank() ? c.shape(0)[0] : Dim();
@@ -32,18 +31,8 @@ Status infer_sampling(InferContext& c) {
   SV_TRY(infer_tokens(c, kSeed + 1));
   if (c.attributes().get_int("min_tokens_to_keep", 0) < 0)
     return error("min_tokens_to_keep is {}, must not be negative", c.attributes().get_int("min_tokens_to_keep", 0));
-  if (c.output_count() > 1) c.set(1, DType::f32, Shape{c.shape(0).has_rank() ? c.shape(0)[0] : Dim(), Dim()});
+  c.set(1, DType::f32, Shape{c.shape(0).has_rank() ? c.shape(0)[0] : Dim(), Dim()});
   return {};
-}
-
-Result<GenerationSettings> greedy_settings(EvaluateContext& c) {
-  SV_ASSIGN(GenerationSettings s, generation_settings(c));
-  SV_ASSIGN(s.repetition_penalty, real_of(c, 3, "repetition_penalty", 1));
-  if (!(s.repetition_penalty > 0)) return error("repetition_penalty is {}, must be positive", s.repetition_penalty);
-  s.vocabulary_mask = optional_input(c, 4);
-  s.first_mask = optional_input(c, 5);
-  s.attention_mask = optional_input(c, 6);
-  return s;
 }
 
 /// `choose` takes the scores that have been processed, and gives a token for each sequence.
@@ -54,7 +43,7 @@ Status generate(EvaluateContext& c, GenerationSettings& s, const Choose& choose)
   SV_ASSIGN(const std::unique_ptr<LanguageModel> model, language_model(c, s));
   SV_ASSIGN(Sequences sequences, model->prompts());
   const auto most = static_cast<size_t>(s.max_length), begin = sequences[0].size();
-  if (begin >= most) return error("max_length is {}, but the prompts have {} tokens already", most, begin);
+  SV_TRY(check_prompts(s, sequences));
   std::vector<int32_t> parents(sequences.size());
   for (size_t i = 0; i < parents.size(); ++i) parents[i] = static_cast<int32_t>(i);
   std::vector<bool> ended(sequences.size());
@@ -88,12 +77,12 @@ std::vector<int32_t> likeliest(const MutableTensor& scores) {
 }
 
 Status evaluate_greedy(EvaluateContext& c) {
-  SV_ASSIGN(GenerationSettings s, greedy_settings(c));
+  SV_ASSIGN(GenerationSettings s, generation_settings(c, kGreedyTokenRules));
   return generate(c, s, likeliest);
 }
 
 Status evaluate_sampling(EvaluateContext& c) {
-  SV_ASSIGN(GenerationSettings s, greedy_settings(c));
+  SV_ASSIGN(GenerationSettings s, generation_settings(c, kGreedyTokenRules));
   s.temperature = c.attributes().get_float("temperature", 1);
   s.presence_penalty = c.attributes().get_float("presence_penalty", 0);
   s.presence_mask = optional_input(c, kPresenceMask);

@@ -40,8 +40,11 @@ int32_t TokenSampler::draw_one(std::span<const float> row) {
 std::vector<int32_t> TokenSampler::draw(MutableTensor& scores) {
   const auto width = static_cast<size_t>(scores.dims()[1]);
   std::vector<int32_t> out;
-  for (size_t i = 0; i < static_cast<size_t>(scores.dims()[0]); ++i) filter(scores.data<float>().subspan(i * width, width));
-  for (size_t i = 0; i < static_cast<size_t>(scores.dims()[0]); ++i) out.push_back(draw_one(scores.data<float>().subspan(i * width, width)));
+  for (size_t i = 0; i < static_cast<size_t>(scores.dims()[0]); ++i) {
+    const std::span<float> row = scores.data<float>().subspan(i * width, width);
+    filter(row);
+    out.push_back(draw_one(row));
+  }
   return out;
 }
 

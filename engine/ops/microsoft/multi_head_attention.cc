@@ -9,9 +9,9 @@ namespace {
 /// Where the inputs are.
 struct MultiHeadInputs {
   size_t bias, mask, attention_bias, past_key, past_value, past_length, indirection;
+  size_t beam_width;  // which cache_indirection says, too; MultiHeadAttention takes no input of that number
 };
-constexpr MultiHeadInputs kMultiHead{3, 4, 5, 6, 7, 8, 9}, kDecoder{10, 3, 4, 5, 6, 7, 9};
-constexpr size_t kBeamWidth = 8;  // input of the decoder's alone, which cache_indirection says too
+constexpr MultiHeadInputs kMultiHead{3, 4, 5, 6, 7, 8, 9, 10}, kDecoder{10, 3, 4, 5, 6, 7, 9, 8};
 
 struct MultiHeadSizes {
   Dim batch, queries, new_keys, past, size, value_size;
@@ -29,10 +29,8 @@ Status check_multi_head_inputs(const InferContext& c, const MultiHeadInputs& at)
       return error("input {} is {}, must be {} as query is", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
   SV_TRY(require_dtype(c, at.past_length, "past_sequence_length", {DType::i32}));
   SV_TRY(require_single(c, at.past_length, "past_sequence_length"));
-  if (&at == &kDecoder) {
-    SV_TRY(require_dtype(c, kBeamWidth, "beam_width", {DType::i32}));
-    SV_TRY(require_single(c, kBeamWidth, "beam_width"));
-  }
+  SV_TRY(require_dtype(c, at.beam_width, "beam_width", {DType::i32}));
+  SV_TRY(require_single(c, at.beam_width, "beam_width"));
   if (c.has_input(at.past_length) && !c.has_input(at.past_key)) return error("past_sequence_length goes with past_key and past_value");
   if (c.attributes().get_int("past_present_share_buffer", 0) != 0 && c.has_input(at.past_key) && !c.has_input(at.past_length))
     return error("past_present_share_buffer needs past_sequence_length");
