@@ -38,7 +38,7 @@ Result<Graph> specialize(const Graph& graph, const std::vector<Dims>& dims, cons
   }
   SV_TRY(infer_all(copy));
   SV_TRY(fold_constants(copy, context));
-  SV_TRY(expand_for_shapes(copy, context));
+  SV_TRY(expand_unplannable(copy, context));
   SV_TRY(inline_branches(copy, context));
   SV_TRY(remove_dead_nodes(copy, context));
   return copy;

@@ -51,15 +51,6 @@ Attribute decoder(const std::vector<std::vector<double>>& probabilities, const c
 /// Tokens: 0 pads, 3 ends.
 const std::vector<std::vector<double>> kChain = {{0, 0, 0, 1}, {0.05, 0.05, 0.7, 0.2}, {0.1, 0.2, 0.1, 0.6}, {1, 0, 0, 0}};
 
-std::string refusal(const char* op, const std::vector<Tensor>& inputs, AttributeList attributes) {
-  Graph graph = graph_of(op, inputs, attributes);
-  if (const Status inferred = infer_types(*graph.nodes().front()); !inferred.ok()) return inferred.error().message();
-  auto session = Session::create(std::move(graph));
-  if (!session.ok()) return session.error().message();
-  const auto got = (*session)->run({inputs[0]});
-  return got.ok() ? "" : got.error().message();
-}
-
 }  // namespace
 
 TEST_CASE("GreedySearch goes on until every sequence has ended, and pads") {

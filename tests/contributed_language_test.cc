@@ -186,4 +186,69 @@ TEST_CASE("queries of SparseAttention see the blocks of their rows alone") {
   check_answer("SparseAttention", first, attributes, Tensor::of<float>({1, 2, 2}, {5, 6, 5, 6}));
   check_answer("SparseAttention", own, attributes, Tensor::of<float>({1, 1, 2, 2}, {5, 6, 7, 8}), 0, 2);
 }
+
+// Gates that are always 1 (Affine of 0 and 1), and a cell that is the sum of its inputs: the step's input, and 10 times what attention gave. Keys
+// and queries of 0 find all places alike.
+TEST_CASE("AttnLSTM attends to the places that a memory has, and to nothing before the first step") {
+  const auto cube = [](Dims dims, std::initializer_list<float> values) { return Tensor::of<float>(std::move(dims), values); };
+  const Tensor x = cube({2, 1, 1}, {1, 2}), w = cube({1, 4, 2}, {0, 0, 0, 0, 0, 0, 1, 10}), r = cube({1, 4, 1}, {0, 0, 0, 0}), zero = cube({1, 1, 1}, {0});
+  const std::vector<Tensor> inputs{x, w, r, kNone, kNone, kNone, kNone, kNone, zero, zero, row({0}), cube({1, 3, 1}, {1, 3, 8}), whole({2})};
+  const Attribute names = std::vector<std::string>{"Affine", "Affine", "Affine"}, alphas = std::vector<float>{0, 1, 1}, betas = std::vector<float>{1, 0, 0};
+  const Attribute reverse = std::string("reverse");
+  const auto forward = AttributeList{{"hidden_size", kOne}, {"activations", names}, {"activation_alpha", alphas}, {"activation_beta", betas}};
+  check_answer("AttnLSTM", inputs, forward, cube({2, 1, 1, 1}, {1, 23}));
+  check_answer("AttnLSTM", inputs, {{"direction", reverse}, {"activations", names}, {"activation_alpha", alphas}, {"activation_beta", betas}},
+               cube({2, 1, 1, 1}, {23, 2}));
+  const auto with = [&](size_t at, const Tensor& t) {
+    std::vector<Tensor> changed = inputs;
+    changed.resize(std::max(changed.size(), at + 1));
+    changed[at] = t;
+    return changed;
+  };
+  check_answer("AttnLSTM", with(12, kNone), forward, cube({2, 1, 1, 1}, {1, 43}));                      // the mean of 1, 3 and 8 is 4
+  check_answer("AttnLSTM", with(13, cube({1, 2, 1}, {1, 1})), forward, cube({2, 1, 1, 1}, {1, 33}));  // h + 2
+  check_answer("AttnLSTM", with(4, whole({1})), forward, cube({2, 1, 1, 1}, {1, 0}));
+  check_answer("AttnLSTM", with(4, whole({1})), forward, cube({1, 1, 1}, {1}), 1e-6, 1);
+  for (const int32_t length : {-1, 3}) CHECK_THAT(refusal("AttnLSTM", with(4, whole({length})), forward), Catch::Matchers::Contains("is outside"));
+  for (const int32_t length : {0, 4}) CHECK_THAT(refusal("AttnLSTM", with(12, whole({length})), forward), Catch::Matchers::Contains("is outside"));
+}
+
+TEST_CASE("activations of both directions of AttnLSTM take their parameters one after another") {
+  const auto cube = [](Dims dims, std::initializer_list<float> values) { return Tensor::of<float>(std::move(dims), values); };
+  const Tensor w = cube({2, 4, 2}, {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0}), zeros = cube({2, 1, 1}, {0, 0});
+  const std::vector<Tensor> inputs{cube({1, 1, 1}, {1}), w, cube({2, 4, 1}, {0, 0, 0, 0, 0, 0, 0, 0}), kNone, kNone, kNone, kNone, kNone, zeros, zeros,
+                                   Tensor::of<float>({2, 1}, {0, 0}), cube({1, 1, 1}, {5})};
+  const AttributeList attributes{{"direction", std::string("bidirectional")},
+                                 {"activations", std::vector<std::string>{"Affine", "Relu", "LeakyRelu", "Affine", "Affine", "Relu"}},
+                                 {"activation_alpha", std::vector<float>{0, 0.5f, 0, 3}},
+                                 {"activation_beta", std::vector<float>{2, 1, 4}}};
+  // Forward: gates 2, 2 * 1, times 2. Backward: gates 1, 3 * 1 + 4, times 1.
+  check_answer("AttnLSTM", inputs, attributes, cube({1, 2, 1, 1}, {4, 7}));
+}
+
+TEST_CASE("WordConvEmbedding reads a word's letters alone, and as many as the filter is wide") {
+  const Tensor words = Tensor::of<int32_t>({3, 3}, {1, 2, 0, 1, 0, 0, 0, 1, 1}), table = Tensor::of<float>({3, 1}, {1, 0.5f, -0.5f});
+  const Tensor filter = Tensor::of<float>({1, 1, 2, 1}, {1, 1});
+  check_answer("WordConvEmbedding", {words, filter, list({0}), table}, {}, Tensor::of<float>({3, 1}, {0, std::tanh(1.5f), 0}));
+}
+
+TEST_CASE("bytes of MatMulFpQ4 hold numbers 16 apart, behind their block's scale and zero point") {
+  std::vector<float> rows(3 * 33);
+  for (const size_t at : {0, 33 + 16, 66 + 32}) rows[at] = 1;
+  const Tensor a = Tensor::of<float>({3, 33}, std::span<const float>(rows)), shape = Tensor::of<int64_t>({2}, {33, 1});
+  const auto matrix = [](std::initializer_list<int> zeros) {
+    std::vector<uint8_t> bytes;
+    const auto block = [&](std::initializer_list<uint8_t> scale, size_t i, uint8_t first) {
+      bytes.insert(bytes.end(), scale);
+      if (zeros.size() > 0) bytes.push_back(static_cast<uint8_t>(zeros.begin()[i]));
+      bytes.push_back(first);
+      bytes.resize(bytes.size() + 15);
+    };
+    block({0, 0, 0, 0x3f}, 0, 0x95);  // 0.5
+    block({0, 0, 0, 0x40}, 1, 0x0f);  // 2
+    return Tensor::of<uint8_t>({static_cast<int64_t>(bytes.size())}, std::span<const uint8_t>(bytes));
+  };
+  check_answer("MatMulFpQ4", {a, matrix({3, 12}), shape}, {}, Tensor::of<float>({3, 1}, {1, 3, 6}));
+  check_answer("MatMulFpQ4", {a, matrix({}), shape}, {{"blk_quant_type", int64_t{0}}}, Tensor::of<float>({3, 1}, {-1.5f, 0.5f, 14}));
+}
 }  // namespace contributed_language_test

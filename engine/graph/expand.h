@@ -94,9 +94,9 @@ struct PassContext;
 Status expand_composites(Graph& graph, const PassContext& context);
 /// Likewise before differentiation, which cannot wait for shapes.
 Status expand_composites_now(Graph& graph, const PassContext& context);
-/// Expands the composite nodes whose inputs' shapes are known and whose outputs' shapes only the nodes tell that they are made of (com.microsoft's
-/// Unique, convolutions with the channels last). All others can be planned as they are, and are expanded then.
-Status expand_for_shapes(Graph& graph, const PassContext& context);
+/// Expands the composite nodes, their inputs' shapes being known, that a plan cannot hold: whose outputs' shapes only the nodes tell that they are
+/// made of (com.microsoft's Unique, convolutions with the channels last), or that have host parts. All others are expanded when they are planned.
+Status expand_unplannable(Graph& graph, const PassContext& context);
 /// What plans need where nothing is optimised: no composite nodes, none of types that have no kernels; results are rounded node by node.
 Status make_runnable(Graph& graph, const PassContext& context);
 

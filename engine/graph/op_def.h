@@ -135,6 +135,8 @@ struct OpTraits {
   std::optional<TransposedNode> (*transposed)(const Node&, const std::vector<int64_t>& perm) = nullptr;
   /// Would the node read Transpose(x, perm) as that input at the cost of reading x, once passes have taken the Transpose into it?
   bool (*takes_transpose)(const Node&, size_t input, const std::vector<int64_t>& perm) = nullptr;
+  /// Of a composite operator: among the nodes that it is made of are some that no plan holds (a Scan), whatever shapes are known.
+  bool has_host_parts = false;
   /// For element-wise functions that kernels apply in their epilogue: the "activation" attributes of a fused operator that
   /// stand for this node; nothing when this node's parameters are not known.
   std::optional<Attributes> (*activation)(const Node&) = nullptr;

@@ -108,6 +108,18 @@ def mat_mul_bnb4(g, op):
     return microsoft(op, [a, packed, largest], {"K": k, "N": n, "block_size": block, "quant_type": g.pick(0, 1)}, constant=(1, 2))
 
 
+@makers(MICROSOFT, "MatMulFpQ4")
+def mat_mul_fp_q4(g, op):
+    kind, k, n = g.pick(0, 1), g.int(1, 100), g.int(1, 20)
+    blocks = -(-k // 32)
+    parts = [g.r.uniform(0.1, 1, [n, blocks, 1]).astype(F32).view(U8)]
+    if kind == 1:
+        parts.append(g.r.integers(0, 16, [n, blocks, 1]).astype(U8))
+    parts.append(g.r.integers(0, 256, [n, blocks, 16]).astype(U8))
+    a = normal(g, [g.int(1, 3) for _ in range(g.int(0, 2))] + [g.int(1, 5), k])
+    return microsoft(op, [a, np.concatenate(parts, 2).reshape(-1), np.array([k, n], I64)], {"blk_quant_type": kind}, constant=(1, 2))
+
+
 @makers(MICROSOFT, "GatherBlockQuantized")
 def gather_block_quantized(g, op):
     bits, block = g.pick(4, 4, 8), 16

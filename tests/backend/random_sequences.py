@@ -1,6 +1,7 @@
 """Random nodes of recurrent networks, Fourier transforms and Einstein sums, for against_runtime.py."""
 import numpy as np
 
+from random_language import MICROSOFT, makers, microsoft
 from random_nodes import F32, F64, I32, I64, Case, maker
 
 FUNCTIONS = ["Sigmoid", "Tanh", "Relu", "Affine", "LeakyRelu", "ThresholdedRelu", "ScaledTanh", "HardSigmoid", "Elu",
@@ -44,6 +45,36 @@ def recurrent(g, op):
     if op == "LSTM" and g.chance(0.2):
         attributes["input_forget"] = 1
     return Case(op, inputs, attributes, 3 if op == "LSTM" else 2, g.opset(), {i for i in (1, 2, 3) if g.chance()})
+
+
+@makers(MICROSOFT, "AttnLSTM")
+def attention_lstm(g, op):
+    direction = g.pick("forward", "reverse", "bidirectional")
+    d, n, steps, batch, ins = 2 if direction == "bidirectional" else 1, g.pick(1, 3, 16, 17, g.int(1, 40)), g.int(1, 6), g.int(1, 4), g.int(1, 6)
+    places, depth, score, layer = g.int(1, 6), g.int(1, 6), g.int(1, 6), g.pick(None, g.int(1, 6))
+    inputs = [weights(g, [steps, batch, ins]), weights(g, [d, 4 * n, ins + (layer or depth)]), weights(g, [d, 4 * n, n])]
+    inputs.append(weights(g, [d, 8 * n]) if g.chance(0.7) else None)
+    inputs.append(g.r.integers(1, steps + 1, batch).astype(I32) if g.chance(0.4) else None)
+    inputs += [weights(g, [d, batch, n]) if g.chance() else None for _ in range(2)]
+    inputs.append(weights(g, [d, 3 * n]) if g.chance(0.4) else None)
+    inputs += [weights(g, [d, n, score]), weights(g, [d, depth, score]), 4 * weights(g, [d, score]), weights(g, [batch, places, depth])]
+    inputs.append(g.r.integers(1, places + 1, batch).astype(I32) if g.chance(0.4) else None)
+    inputs.append(weights(g, [d, depth + n, layer]) if layer else None)
+    attributes = {"hidden_size": n, "direction": direction, "clip": g.pick(None, None, 0.5), "input_forget": g.pick(None, None, 1)}
+    if g.chance(0.4):
+        attributes.update(activations(g, "LSTM", d))
+    return microsoft(op, inputs, attributes, 3, {i for i in (1, 2, 3) if g.chance()})
+
+
+@makers(MICROSOFT, "WordConvEmbedding")
+def word_conv_embedding(g, op):
+    words, most, width, filters, size, characters = g.int(1, 5), g.int(3, 9), g.int(1, 3), g.int(1, 9), g.int(1, 6), g.int(2, 9)
+    letters = np.zeros([words, most], I32)
+    for row in letters:
+        n = g.int(1, most)
+        row[:n] = g.r.integers(1, characters, n)
+    return microsoft(op, [letters, weights(g, [filters, 1, width, size]), weights(g, [filters]), weights(g, [characters, size])],
+                     {"embedding_size": g.pick(None, filters), "conv_window_size": g.pick(None, width), "char_embedding_size": g.pick(None, size)})
 
 
 @maker("DFT")

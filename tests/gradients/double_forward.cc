@@ -24,7 +24,9 @@ void require(const Status& status) {
   if (!status.ok()) throw std::runtime_error(status.error().message());
 }
 
-/// Nodes compute in double what they would in single: constants, inputs and Casts are widened.
+Attributes with_widened_bodies(const Attributes& attributes);
+
+/// Nodes compute in double what they would in single: constants, inputs and Casts are widened, in bodies too.
 void widen(Graph& graph) {
   graph.for_each_value([](Value& v) {
     if (v.type.dtype == DType::f32 && !v.is_constant()) v.type.dtype = DType::f64;
@@ -35,6 +37,7 @@ void widen(Graph& graph) {
         graph.set_input(node, i, graph.add_constant("wide", widened(v->constant())));
     for (const char* name : {"to", "dtype"})
       if (node->attributes.get_int(name) == static_cast<int64_t>(DType::f32)) node->attributes.set(name, static_cast<int64_t>(DType::f64));
+    node->attributes = with_widened_bodies(node->attributes);
     require(infer_types(*node));
   }
 }

@@ -84,7 +84,7 @@ bool is_given(const OpDef& op, size_t input) {
 bool is_refused(const OpDef& op, const Attributes& attributes, bool in_double) {
   const std::string_view name = op.name;
   if (in_double && has_single_gradient(op)) return true;
-  if (name == "LSTM" || name == "GRU" || name == "RNN")
+  if (name == "LSTM" || name == "GRU" || name == "RNN" || name == "AttnLSTM")
     return attributes.has("activations") || attributes.has("clip") || attributes.get_int("input_forget") != 0;
   return false;
 }

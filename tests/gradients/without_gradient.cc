@@ -58,6 +58,7 @@ constexpr WithoutGradient kWithout[] = {
     {"com.microsoft", "GatedDeltaNet", "it becomes gates, which are checked, and LinearAttention, which is checked in float32"},
     {"com.microsoft", "NhwcConv", "it becomes Transpose and Conv, which are checked"},
     {"com.microsoft", "NhwcFusedConv", "it becomes Transpose, Conv and an activation, which are checked"},
+    {"com.microsoft", "MatMulFpQ4", "it becomes MatMulNBits, which is checked by a formula"},
     {"com.microsoft", "MurmurHash3", "a hash"},
     {"com.microsoft", "BeamSearch", "tokens are chosen, not computed"},
     {"com.microsoft", "WhisperBeamSearch", "tokens are chosen, not computed"},

@@ -49,4 +49,14 @@ inline void check_answer(const char* op, const std::vector<Tensor>& inputs, Attr
   }
 }
 
+/// Why the node is refused, when its types are inferred, planned or run; empty: it is not.
+inline std::string refusal(const char* op, const std::vector<Tensor>& inputs, AttributeList attributes) {
+  Graph graph = graph_of(op, inputs, attributes);
+  if (const Status inferred = infer_types(*graph.nodes().front()); !inferred.ok()) return inferred.error().message();
+  auto session = Session::create(std::move(graph));
+  if (!session.ok()) return session.error().message();
+  const auto got = (*session)->run({inputs[0]});
+  return got.ok() ? "" : got.error().message();
+}
+
 }  // namespace svengine::tests

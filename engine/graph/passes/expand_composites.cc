@@ -50,15 +50,16 @@ Status expand_composites(Graph& graph, const PassContext& context) { return expa
 
 Status expand_composites_now(Graph& graph, const PassContext& context) { return expand_all(graph, context, UncertainShapes::taken); }
 
-Status expand_for_shapes(Graph& graph, const PassContext& context) {
+Status expand_unplannable(Graph& graph, const PassContext& context) {
   const auto is_known = [](const Value* v) { return !v || is_handle(v->type.dtype) || v->type.shape.is_static(); };
   const auto all_known = [&](const std::vector<Value*>& values) { return std::all_of(values.begin(), values.end(), is_known); };
+  const auto is_plannable = [&](const Node* node) { return !node->op().expand || (all_known(node->outputs()) && !node->op().traits.has_host_parts); };
   const std::vector<Node*> nodes = graph.snapshot();
-  if (std::none_of(nodes.begin(), nodes.end(), [&](const Node* node) { return node->op().expand && !all_known(node->outputs()); })) return {};
+  if (std::all_of(nodes.begin(), nodes.end(), is_plannable)) return {};
   bool any = false;
   for (Node* node : nodes) {
     if (any) SV_TRY(infer_types(*node));  // what is computed from expanded nodes has shapes now
-    if (!node->op().expand || !all_known(node->inputs()) || all_known(node->outputs())) continue;
+    if (is_plannable(node) || !all_known(node->inputs())) continue;
     SV_ASSIGN(const bool done, expanded(graph, node, context, UncertainShapes::taken));
     any |= done;
   }

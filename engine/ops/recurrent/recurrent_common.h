@@ -23,6 +23,9 @@ struct RecurrentOptions {
 
 Result<RecurrentOptions> recurrent_options(const Node& node);
 
+/// An LSTM's attributes as one of direction `direction` (0 or 1) alone has them, whose activations take their part of both lists of parameters.
+Result<Attributes> lstm_attributes_of(const Attributes& attributes, int64_t direction);
+
 struct RecurrentSizes {
   int64_t steps = 0, batch = 0, ins = 0, directions = 1, hidden = 0;
 };

@@ -33,11 +33,21 @@ constexpr FunctionRow kFunctions[] = {
     {"softplus", RecurrentFunction::kSoftplus, 0, 0, 0},
 };
 
-const FunctionRow* find_function(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char ch) { return static_cast<char>(std::tolower(ch)); });
-  const auto* row =
-      std::find_if(std::begin(kFunctions), std::end(kFunctions), [&](const FunctionRow& f) { return name == f.name; });
-  return row == std::end(kFunctions) ? nullptr : row;
+Result<FunctionRow> function_of(const std::string& name) {
+  std::string lower = name;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char ch) { return static_cast<char>(std::tolower(ch)); });
+  for (const FunctionRow& row : kFunctions)
+    if (lower == row.name) return row;
+  return error(
+      "activation '{}' is none of Sigmoid, Tanh, Relu, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, "
+      "Softsign and Softplus",
+      name);
+}
+
+Status check_activation_count(size_t names, size_t each, int64_t directions) {
+  const size_t wanted = each * static_cast<size_t>(directions);
+  if (names == wanted) return {};
+  return error("activations has {} names, needs {}: {} for each of {} directions", names, wanted, each, directions);
 }
 
 RecurrentCell cell_of(const Node& node) {
@@ -58,23 +68,17 @@ Status set_activations(const Attributes& attributes, RecurrentOptions& o) {
   if (const auto* given = attributes.get<std::vector<std::string>>("activations")) names = *given;
   if (names.empty())
     for (size_t i = 0; i < wanted; ++i) names.push_back(i % each == 0 && o.cell != RecurrentCell::kRnn ? "Sigmoid" : "Tanh");
-  if (names.size() != wanted)
-    return error("activations has {} names, needs {}: {} for each of {} directions", names.size(), wanted, each, o.directions);
+  SV_TRY(check_activation_count(names.size(), each, o.directions));
   std::vector<float> alphas, betas;
   if (const auto* given = attributes.get<std::vector<float>>("activation_alpha")) alphas = *given;
   if (const auto* given = attributes.get<std::vector<float>>("activation_beta")) betas = *given;
   size_t alpha = 0, beta = 0;
   for (size_t i = 0; i < wanted; ++i) {
-    const FunctionRow* row = find_function(names[i]);
-    if (!row)
-      return error(
-          "activation '{}' is none of Sigmoid, Tanh, Relu, Affine, LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, "
-          "Softsign and Softplus",
-          names[i]);
+    SV_ASSIGN(const FunctionRow row, function_of(names[i]));
     RecurrentActivation& a = o.activation[i / each][i % each];
-    a = {row->function, row->alpha, row->beta};
-    if (row->parameters > 0) a.alpha = next_of(alphas, alpha, row->alpha);
-    if (row->parameters > 1) a.beta = next_of(betas, beta, row->beta);
+    a = {row.function, row.alpha, row.beta};
+    if (row.parameters > 0) a.alpha = next_of(alphas, alpha, row.alpha);
+    if (row.parameters > 1) a.beta = next_of(betas, beta, row.beta);
     const bool sigmoid = i % each == 0 && o.cell != RecurrentCell::kRnn;
     if (a.function != (sigmoid ? RecurrentFunction::kSigmoid : RecurrentFunction::kTanh)) o.usual_activations = false;
   }
@@ -101,6 +105,31 @@ Result<RecurrentOptions> recurrent_options(const Node& node) {
   o.batch_first = layout == 1;
   SV_TRY(set_activations(attributes, o));
   return o;
+}
+
+Result<Attributes> lstm_attributes_of(const Attributes& attributes, int64_t direction) {
+  constexpr size_t kEach = 3;
+  Attributes own = attributes;
+  own.erase("direction");
+  const auto* names = attributes.get<std::vector<std::string>>("activations");
+  if (!names || names->empty()) return own;
+  SV_TRY(check_activation_count(names->size(), kEach, attributes.get_string("direction", "forward") == "bidirectional" ? 2 : 1));
+  size_t alphas[3] = {}, betas[3] = {};  // [d + 1]: how many of either list the activations up to direction d take
+  for (size_t i = 0; i < names->size(); ++i) {
+    SV_ASSIGN(const FunctionRow row, function_of((*names)[i]));
+    for (size_t d = i / kEach + 1; d < 3; ++d) alphas[d] += row.parameters > 0, betas[d] += row.parameters > 1;
+  }
+  const auto d = static_cast<size_t>(direction);
+  const auto part = [&](const char* list, const size_t (&ends)[3]) {
+    const auto* all = attributes.get<std::vector<float>>(list);
+    if (!all) return;
+    const size_t begin = std::min(ends[d], all->size()), end = std::min(ends[d + 1], all->size());
+    own.set(list, std::vector<float>(all->begin() + static_cast<std::ptrdiff_t>(begin), all->begin() + static_cast<std::ptrdiff_t>(end)));
+  };
+  part("activation_alpha", alphas), part("activation_beta", betas);
+  const auto first = names->begin() + static_cast<std::ptrdiff_t>(d * kEach);
+  own.set("activations", std::vector<std::string>(first, first + kEach));
+  return own;
 }
 
 RecurrentSizes recurrent_sizes(const Node& node, const RecurrentOptions& options) {
