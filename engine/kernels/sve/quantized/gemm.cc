@@ -22,41 +22,44 @@ extern const QuantizedKernels quantized_kernels;
 
 namespace {
 
-template <int kRows>
+template <int kRows, int kVectors>
 struct QuantSums {
-  vi at[kRows][kQuantVectors];
+  vi at[kRows][kVectors];
 };
 
-template <int kRows>
+template <int kRows, int kVectors>
 __attribute__((noinline)) void multiply_tile(int64_t groups, const uint32_t* a, const int8_t* b, int32_t* c) {
   const svbool_t bytes = svptrue_b8();
   const vb words = svptrue_b32();
-  QuantSums<kRows> sums;
+  QuantSums<kRows, kVectors> sums;
   SVENGINE_UNROLL
   for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
-  for (int v = 0; v < kQuantVectors; ++v) sums.at[r][v] = svdup_s32(0);
-  for (; groups > 0; --groups, a += kRows, b += kQuantColumns * 4) {
-    vbytes row[kQuantVectors];
-    SVENGINE_UNROLL
-    for (int v = 0; v < kQuantVectors; ++v) row[v] = svld1(bytes, b + v * kVectorBytes);
-    SVENGINE_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      const vu value = svdup_u32(a[r]);
+  for (int v = 0; v < kVectors; ++v) sums.at[r][v] = svdup_s32(0);
+  for (; groups > 0; groups -= kChunkGroups, a += kRows * kChunkGroups)
+    for (const uint32_t *at = a, *end = a + quant_smaller(groups, kChunkGroups); at < end; ++at, b += kQuantColumns * 4) {
+      vbytes row[kVectors];
       SVENGINE_UNROLL
-      for (int v = 0; v < kQuantVectors; ++v) sums.at[r][v] = dot_bytes(sums.at[r][v], value, row[v]);
+      for (int v = 0; v < kVectors; ++v) row[v] = svld1(bytes, b + v * kVectorBytes);
+      SVENGINE_UNROLL
+      for (int r = 0; r < kRows; ++r) {
+        const vu value = svdup_u32(at[r * kChunkGroups]);
+        SVENGINE_UNROLL
+        for (int v = 0; v < kVectors; ++v) sums.at[r][v] = dot_bytes(sums.at[r][v], value, row[v]);
+      }
     }
-  }
   SVENGINE_UNROLL
   for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
-  for (int v = 0; v < kQuantVectors; ++v) svst1(words, c + r * kQuantColumns + v * kLanes, sums.at[r][v]);
+  for (int v = 0; v < kVectors; ++v) svst1(words, c + r * kQuantColumns + v * kLanes, sums.at[r][v]);
 }
 
+/// The sums of a row panel of `rows` rows with a panel of B of which `columns` are there.
 template <int kRows = kQuantRows>
-void multiply_rows(int64_t rows, int64_t groups, const uint32_t* a, const int8_t* b, int32_t* c) {
+void multiply_rows(int64_t rows, int64_t columns, int64_t groups, const uint32_t* a, const int8_t* b, int32_t* c) {
   if constexpr (kRows > 1) {
-    if (rows < kRows) return multiply_rows<kRows - 1>(rows, groups, a, b, c);
+    if (rows < kRows) return multiply_rows<kRows - 1>(rows, columns, groups, a, b, c);
   }
-  multiply_tile<kRows>(groups, a, b, c);
+  if (columns > kLanes) multiply_tile<kRows, kQuantVectors>(groups, a, b, c);
+  else multiply_tile<kRows, 1>(groups, a, b, c);
 }
 
 /// A tile: rows [row, row + rows) of C, columns from `column` on.
@@ -109,6 +112,15 @@ void finish_tile(const QuantizedGemmArgs& args, const QuantTile& t, const Finish
   }
 }
 
+/// Whether any column of B has a zero point, as its bytes are after the shift.
+bool has_column_zeros(const QuantizedGemmArgs& args) {
+  const int8_t* zeros = static_cast<const int8_t*>(args.b) + panel_bytes(args.k) - kQuantColumns * 4;
+  for (int64_t panel = 0; panel < quant_column_panels(args.n); ++panel, zeros += panel_bytes(args.k))
+    for (int64_t v = 0; v < kQuantVectors; ++v)
+      if (svptest_any(svptrue_b32(), svcmpne(svptrue_b32(), vi(svld1(svptrue_b32(), reinterpret_cast<const int32_t*>(zeros) + v * kLanes)), 0))) return true;
+  return false;
+}
+
 struct QuantScratch {
   uint32_t* panels;
   uint8_t* gathered;
@@ -136,23 +148,24 @@ void gemm_run(const QuantizedGemmArgs& args, int64_t task_begin, int64_t task_en
   const EvenPartition rows(args.m, quant_row_panels(args.m)), groups = row_groups(args.m, args.k);
   const int64_t depth = depth_groups(args.k), columns = quant_column_panels(args.n), step = row_panel_bytes(args.k) / 4;
   const Finish finish = finish_of(args.epilogue);
+  const bool needs_sums = has_column_zeros(args);
   int64_t packed = -1;
   for (int64_t task = task_begin; task < task_end; ++task) {
     const int64_t group = task / columns, column = task % columns, first = groups.begin(group), count = groups.size(group);
     if (group != packed)
       for (int64_t i = 0; i < count; ++i)
-        pack_row_panel(args, rows.begin(first + i), rows.size(first + i), own.gathered, own.panels + i * step);
+        pack_row_panel(args, rows.begin(first + i), rows.size(first + i), needs_sums, own.gathered, own.panels + i * step);
     packed = group;
     const int8_t* b = static_cast<const int8_t*>(args.b) + column * panel_bytes(args.k);
     for (int64_t i = 0; i < count; ++i) {
       const int64_t height = rows.size(first + i);
       const uint32_t* a = own.panels + i * step;
-      multiply_rows(height, depth, a, b, own.sums);
+      multiply_rows(height, args.n - column * kQuantColumns, depth, a, b, own.sums);
       const QuantTile tile{rows.begin(first + i),
                            height,
                            column * kQuantColumns,
                            own.sums,
-                           reinterpret_cast<const int32_t*>(a + depth * height),
+                           reinterpret_cast<const int32_t*>(a + chunks(args.k) * kChunkGroups * height),
                            reinterpret_cast<const int32_t*>(b + depth * kQuantColumns * 4)};
       dispatch_output(args.epilogue.output, [&]<QuantizedOutput kOutput>() { finish_tile<kOutput>(args, tile, finish); });
     }

@@ -1,10 +1,10 @@
 #include "engine/kernels/sve/quantized/rows.h"
 
-#include "engine/kernels/sve/square.h"
-
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
+
+typedef svbool_t ByteMask __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
 
 // Both store whole vectors, so up to kVectorBytes - 1 bytes too many: what is put together is written from its beginning to its end, and
 // has room behind it.
@@ -41,8 +41,8 @@ void step_pixel(const QuantizedWindow& w, Pixel& p) {
 }
 
 /// The taps of one line of a window, of which line `line` of the image lies at `source`.
-uint8_t* gather_line(const QuantizedWindow& w, const uint8_t* source, int64_t column, uint8_t padding, uint8_t* to) {
-  const int64_t begin = column * w.strides[2] - w.pads[2], bytes = w.channels;
+uint8_t* gather_line(const QuantizedWindow& w, const uint8_t* source, int64_t begin, uint8_t padding, uint8_t* to) {
+  const int64_t bytes = w.channels;
   if (w.dilations[2] == 1 && begin >= 0 && begin + w.kernel[2] <= w.in[2] && w.channels == w.pixel_bytes) {
     copy_bytes(to, source + begin * bytes, w.kernel[2] * bytes);
     return to + w.kernel[2] * bytes;
@@ -57,23 +57,75 @@ uint8_t* gather_line(const QuantizedWindow& w, const uint8_t* source, int64_t co
   return to;
 }
 
-void gather_window(const QuantizedGemmArgs& args, const Pixel& p, uint8_t* to) {
-  const QuantizedWindow& w = args.window;
-  const uint8_t* images = static_cast<const uint8_t*>(args.a);
-  const uint8_t padding = padding_of(args);
-  const int64_t line = w.kernel[2] * w.channels;
-  for (int64_t kd = 0; kd < w.kernel[0]; ++kd)
-    for (int64_t kh = 0; kh < w.kernel[1]; ++kh) {
-      const int64_t z = p.at[0] * w.strides[0] - w.pads[0] + kd * w.dilations[0];
-      const int64_t y = p.at[1] * w.strides[1] - w.pads[1] + kh * w.dilations[1];
-      if (z < 0 || z >= w.in[0] || y < 0 || y >= w.in[1]) {
-        fill_bytes(to, padding, line);
-        to += line;
-      } else {
-        to = gather_line(w, images + ((p.image * w.in[0] + z) * w.in[1] + y) * w.in[2] * w.pixel_bytes, p.at[2], padding, to);
-      }
+/// The windows of rows one after another, which begin at `begin_` of an image.
+class Windows {
+ public:
+  Windows(const QuantizedGemmArgs& args, int64_t first)
+      : args_(args), w_(args.window), pixel_(pixel_of(w_, first)), line_bytes_(w_.in[2] * w_.pixel_bytes), plane_bytes_(w_.in[1] * line_bytes_) {
+    // A window's line is copied as one run where its taps lie together; the predicate is of the run's last vector.
+    run_ = w_.dilations[2] == 1 && w_.channels == w_.pixel_bytes ? w_.kernel[2] * w_.channels : 0;
+    last_ = svwhilelt_b8((quant_larger(run_, 1) - 1) / kVectorBytes * kVectorBytes, run_);
+    begin_line();
+  }
+
+  void next() {
+    if (++pixel_.at[2] < w_.out[2]) return;
+    --pixel_.at[2];
+    step_pixel(w_, pixel_);
+    begin_line();
+  }
+
+  void gather(uint8_t* to) const {
+    const int64_t column = pixel_.at[2] * w_.strides[2] - w_.pads[2];
+    if (!lines_inside_ || column < 0 || column + w_.kernel[2] > w_.in[2]) return gather_taps(column, to);
+    const uint8_t* plane = image() + begin_[0] * plane_bytes_ + begin_[1] * line_bytes_ + column * w_.pixel_bytes;
+    for (int64_t kd = 0; kd < w_.kernel[0]; ++kd, plane += w_.dilations[0] * plane_bytes_) {
+      const uint8_t* line = plane;
+      for (int64_t kh = 0; kh < w_.kernel[1]; ++kh, line += w_.dilations[1] * line_bytes_, to += run_) copy_run(to, line);
     }
-}
+  }
+
+ private:
+  const uint8_t* image() const { return static_cast<const uint8_t*>(args_.a) + pixel_.image * w_.in[0] * plane_bytes_; }
+
+  void begin_line() {
+    lines_inside_ = run_ > 0;
+    for (int i = 0; i < 2; ++i) {
+      begin_[i] = pixel_.at[i] * w_.strides[i] - w_.pads[i];
+      lines_inside_ &= begin_[i] >= 0 && begin_[i] + (w_.kernel[i] - 1) * w_.dilations[i] < w_.in[i];
+    }
+  }
+
+  void copy_run(uint8_t* to, const uint8_t* from) const {
+    int64_t i = 0;
+    for (; i + kVectorBytes < run_; i += kVectorBytes) svst1(svptrue_b8(), to + i, svld1(svptrue_b8(), from + i));
+    svst1(svptrue_b8(), to + i, svld1(last_, from + i));
+  }
+
+  /// A window of which some taps are padding, or whose lines do not lie together.
+  void gather_taps(int64_t column, uint8_t* to) const {
+    const uint8_t padding = padding_of(args_);
+    const int64_t line = w_.kernel[2] * w_.channels;
+    for (int64_t kd = 0; kd < w_.kernel[0]; ++kd)
+      for (int64_t kh = 0; kh < w_.kernel[1]; ++kh) {
+        const int64_t z = begin_[0] + kd * w_.dilations[0], y = begin_[1] + kh * w_.dilations[1];
+        if (z < 0 || z >= w_.in[0] || y < 0 || y >= w_.in[1]) {
+          fill_bytes(to, padding, line);
+          to += line;
+        } else {
+          to = gather_line(w_, image() + z * plane_bytes_ + y * line_bytes_, column, padding, to);
+        }
+      }
+  }
+
+  const QuantizedGemmArgs& args_;
+  const QuantizedWindow& w_;
+  Pixel pixel_;
+  int64_t line_bytes_, plane_bytes_, run_;
+  int64_t begin_[2];
+  bool lines_inside_;
+  ByteMask last_;
+};
 
 /// A window of one tap without padding: every row is part of a pixel.
 bool is_pointwise(const QuantizedWindow& w) {
@@ -89,43 +141,68 @@ const uint8_t* pointwise_row(const QuantizedGemmArgs& args, const Pixel& p) {
   return static_cast<const uint8_t*>(args.a) + pixel * w.pixel_bytes;
 }
 
-/// Where the rows lie, each readable as whole groups of four bytes.
+/// Of pointwise windows: they are all pixels, in the image's order.
+bool is_whole_image(const QuantizedWindow& w) {
+  for (int i = 0; i < 3; ++i)
+    if (w.strides[i] != 1 || w.out[i] != w.in[i]) return false;
+  return true;
+}
+
+/// Where the rows lie.
 void find_rows(const QuantizedGemmArgs& args, int64_t first, int64_t rows, uint8_t* gathered, const uint8_t** found) {
-  const int64_t bytes = depth_groups(args.k) * 4;
-  const bool windows = args.windows && !is_pointwise(args.window);
-  Pixel p = args.windows ? pixel_of(args.window, first) : Pixel();
-  for (int64_t r = 0; r < rows; ++r) {
-    uint8_t* own = gathered + r * bytes;
-    const uint8_t* source = own;
-    if (windows)
-      gather_window(args, p, own);
-    else
-      source = args.windows ? pointwise_row(args, p) : static_cast<const uint8_t*>(args.a) + (first + r) * args.lda;
-    if (args.k % 4 != 0) {
-      if (!windows) copy_bytes(own, source, args.k);
-      for (int64_t d = args.k; d < bytes; ++d) own[d] = static_cast<uint8_t>(flip_of(args.a_signed));
-      source = own;
-    }
-    found[r] = source;
-    if (args.windows) step_pixel(args.window, p);
+  const QuantizedWindow& w = args.window;
+  const bool pointwise = args.windows && is_pointwise(w);
+  if (!args.windows || (pointwise && is_whole_image(w))) {
+    const int64_t step = args.windows ? w.pixel_bytes : args.lda;
+    for (int64_t r = 0; r < rows; ++r) found[r] = static_cast<const uint8_t*>(args.a) + (first + r) * step;
+    return;
+  }
+  if (pointwise) {
+    Pixel p = pixel_of(w, first);
+    for (int64_t r = 0; r < rows; ++r, step_pixel(w, p)) found[r] = pointwise_row(args, p);
+    return;
+  }
+  Windows windows(args, first);
+  for (int64_t r = 0; r < rows; ++r, windows.next(), gathered += args.k) {
+    windows.gather(gathered);
+    found[r] = gathered;
   }
 }
 
-/// kLanes rows at most: panel[d * ld + r] = group d of row r.
-void turn(const uint8_t* const* rows, int64_t count, int64_t groups, uint32_t flip, uint32_t* panel, int64_t ld) {
-  const vb stores = svwhilelt_b32(int64_t{0}, count), all = svptrue_b32();
-  for (int64_t d = 0; d < groups; d += kLanes) {
-    const vb exists = svwhilelt_b32(d, groups);
-    const int64_t steps = quant_smaller(groups - d, kLanes);
-    Square x;
-    SVENGINE_UNROLL
-    for (int i = 0; i < kLanes; ++i) x.row[i] = svld1(exists, reinterpret_cast<const float*>(rows[i < count ? i : 0]) + d);
-    x = transposed(x);
-    SVENGINE_UNROLL
-    for (int i = 0; i < kLanes; ++i)
-      if (i < steps) svst1(stores, panel + (d + i) * ld, vu(sveor_x(all, svreinterpret_u32(x.row[i]), flip)));
+/// Rows' bytes, shifted, into their parts of the chunks; behind the last one zeros.
+struct Chunker {
+  int64_t k, step;  // bytes from a chunk to the next
+  uint32_t flip;
+
+  vbytes shifted(vbytes x) const { return vbytes(svreinterpret_s8(sveor_x(svptrue_b32(), svreinterpret_u32(x), flip))); }
+
+  /// Gives the row's sum.
+  template <bool kSums>
+  int32_t put(const uint8_t* row, uint8_t* to) const {
+    const svbool_t all = svptrue_b8();
+    const int8_t* from = reinterpret_cast<const int8_t*>(row);
+    int8_t* at = reinterpret_cast<int8_t*>(to);
+    vi sum = svdup_s32(0);
+    const auto add = [&](vbytes x) {
+      if constexpr (kSums) sum = dot_bytes(sum, vu(svreinterpret_u32(x)), vbytes(svdup_s8(1)));
+    };
+    int64_t left = k;
+    for (; left >= kChunkBytes; left -= kChunkBytes, from += kChunkBytes, at += step)
+      SVENGINE_UNROLL
+      for (int64_t i = 0; i < kChunkBytes; i += kVectorBytes) {
+        const vbytes x = shifted(svld1(all, from + i));
+        svst1(all, at + i, x);
+        add(x);
+      }
+    for (int64_t i = 0; i < left; i += kVectorBytes) {
+      const svbool_t exists = svwhilelt_b8(i, left);
+      const vbytes x = svsel(exists, shifted(svld1(exists, from + i)), vbytes(svdup_s8(0)));
+      svst1(all, at + i, x);
+      add(x);
+    }
+    return kSums ? static_cast<int32_t>(svaddv(svptrue_b32(), sum)) : 0;
   }
-}
+};
 
 int32_t row_zero(const QuantizedGemmArgs& args, int64_t row) {
   int32_t zero = 0;
@@ -138,21 +215,16 @@ int32_t row_zero(const QuantizedGemmArgs& args, int64_t row) {
 
 }  // namespace
 
-void pack_row_panel(const QuantizedGemmArgs& args, int64_t first, int64_t rows, uint8_t* gathered, uint32_t* panel) {
+void pack_row_panel(const QuantizedGemmArgs& args, int64_t first, int64_t rows, bool needs_sums, uint8_t* gathered, uint32_t* panel) {
   const uint8_t* found[kQuantRows];
   find_rows(args, first, rows, gathered, found);
-  const int64_t groups = depth_groups(args.k);
-  int32_t* tail = reinterpret_cast<int32_t*>(panel + groups * rows);
-  const vbytes ones = svdup_s8(1);
-  for (int64_t r = 0; r < rows; r += kLanes) {
-    const int64_t count = quant_smaller(rows - r, kLanes);
-    turn(found + r, count, groups, flip_of(args.a_signed), panel + r, rows);
-    const vb exists = svwhilelt_b32(int64_t{0}, count);
-    vi sums = svdup_s32(0);
-    for (int64_t d = 0; d < groups; ++d) sums = dot_bytes(sums, svld1(exists, panel + d * rows + r), ones);
-    svst1(exists, tail + r, sums);
+  int32_t* tail = reinterpret_cast<int32_t*>(panel + chunks(args.k) * rows * kChunkGroups);
+  const Chunker chunker{args.k, rows * kChunkBytes, flip_of(args.a_signed)};
+  uint8_t* to = reinterpret_cast<uint8_t*>(panel);
+  for (int64_t r = 0; r < rows; ++r, to += kChunkBytes) {
+    tail[r] = needs_sums ? chunker.put<true>(found[r], to) : chunker.put<false>(found[r], to);
+    tail[rows + r] = row_zero(args, first + r);
   }
-  for (int64_t r = 0; r < rows; ++r) tail[rows + r] = row_zero(args, first + r);
 }
 
 }  // namespace svengine::kernels::SVENGINE_KERNEL_SET

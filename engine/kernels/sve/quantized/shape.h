@@ -21,13 +21,17 @@ constexpr int64_t quant_ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b;
 
 /// Four bytes deep.
 constexpr int64_t depth_groups(int64_t k) { return quant_ceil_div(k, 4); }
+/// Bytes of a row of A that lie together in a panel, and groups of four of them.
+inline constexpr int64_t kChunkBytes = 64, kChunkGroups = kChunkBytes / 4;
+static_assert(kChunkBytes % kVectorBytes == 0);
+constexpr int64_t chunks(int64_t k) { return quant_ceil_div(k, kChunkBytes); }
 constexpr int64_t panel_bytes(int64_t k) { return (depth_groups(k) + 2) * kQuantColumns * 4; }
 constexpr int64_t quant_row_panels(int64_t m) { return quant_ceil_div(m, kQuantRows); }
 constexpr int64_t quant_column_panels(int64_t n) { return quant_ceil_div(n, kQuantColumns); }
 
 /// Row panels of A that are packed together and go over each panel of B while that is in L1: a third of L2, and 8 at most.
 constexpr int64_t group_panels(int64_t k) {
-  const int64_t bytes = quant_larger(depth_groups(k), 1) * 4 * kQuantRows;
+  const int64_t bytes = quant_larger(chunks(k), 1) * kChunkBytes * kQuantRows;
   return quant_larger(quant_smaller(kMachine.l2_bytes / 3 / bytes, 8), 1);
 }
 constexpr EvenPartition row_groups(int64_t m, int64_t k) {
