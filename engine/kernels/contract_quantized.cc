@@ -71,6 +71,7 @@ const char* violation(const QuantizedGemmArgs& args) noexcept {
     return "quantized gemm: lda is less than k";
   }
   if (const char* broken = epilogue_violation(args.epilogue)) return broken;
+  if (args.epilogue.bias_ld != 0 && args.epilogue.bias_ld < args.n) return "quantized gemm: bias_ld is less than n";
   const Memory c = memory(args.c, ((args.m - 1) * args.ldc + args.n) * bytes_of(args.epilogue.output));
   return overlap(c, memory(args.a, a_bytes)) ? "quantized gemm: c overlaps a" : nullptr;
 }
@@ -81,7 +82,7 @@ const char* violation(const QuantizedDepthwiseArgs& args) noexcept {
   if (const char* broken = window_violation(w)) return broken;
   if (w.channels != w.pixel_bytes) return "quantized depthwise: channels is not pixel_bytes";
   if (!args.w || !args.y || (!args.x && product(w.in) > 0)) return "quantized depthwise: x, w or y is null";
-  if (args.epilogue.row_scale) return "quantized depthwise: row_scale, which it has not";
+  if (args.epilogue.row_scale || args.epilogue.bias_ld) return "quantized depthwise: row_scale or bias_ld, which it has not";
   if (const char* broken = epilogue_violation(args.epilogue)) return broken;
   const Memory y = memory(args.y, args.batch * product(w.out) * w.channels * bytes_of(args.epilogue.output));
   return overlap(y, memory(args.x, args.batch * product(w.in) * w.channels)) ? "quantized depthwise: y overlaps x" : nullptr;

@@ -50,7 +50,8 @@ struct QuantizedWindow {
 /// What becomes of sums.
 struct QuantizedEpilogue {
   QuantizedOutput output = QuantizedOutput::kInt32;
-  const int32_t* bias = nullptr;     // [n]; null: 0
+  const int32_t* bias = nullptr;     // [n], or [m, n] where bias_ld is not 0; null: 0
+  int64_t bias_ld = 0;               // elements from row to row; 0: all rows have the same. Of products alone
   const float* scale = nullptr;      // [n] or [1]
   int64_t scale_step = 0;            // 1: one for each column
   const float* row_scale = nullptr;  // [m]; null: 1

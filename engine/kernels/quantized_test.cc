@@ -78,7 +78,7 @@ struct Instance {
         b(static_cast<size_t>(p.k * p.n)),
         a_zero(static_cast<size_t>(p.m)),
         b_zero(static_cast<size_t>(p.n)),
-        bias(static_cast<size_t>(p.n)),
+        bias(static_cast<size_t>(p.m * p.n)),
         scale(static_cast<size_t>(p.n)),
         shift(static_cast<size_t>(p.n)),
         row_scale(static_cast<size_t>(p.m)) {
@@ -94,6 +94,7 @@ struct Instance {
     args.windows = p.windows, args.window = p.window;
     QuantizedEpilogue& e = args.epilogue;
     e.output = p.output, e.bias = p.n % 2 ? bias.data() : nullptr, e.scale = scale.data(), e.scale_step = p.each;
+    if (e.bias && p.m % 3 == 0) e.bias_ld = p.n;
     if (p.output == QuantizedOutput::kFloat32) e.shift = shift.data();
     if (p.each) e.row_scale = row_scale.data();
     bound(e);

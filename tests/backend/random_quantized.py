@@ -52,8 +52,8 @@ def window(g):
     rank = g.pick(1, 2, 2, 2)
     group = g.pick(1, 1, 1, 2, 3)
     depthwise = g.chance(0.25)
-    channels = g.int(1, 6) if not depthwise else 1
-    outputs = g.int(1, 6) if not depthwise else 1
+    channels = g.pick(g.int(1, 6), g.int(7, 70)) if not depthwise else 1
+    outputs = g.pick(g.int(1, 6), g.int(7, 40)) if not depthwise else 1
     group = g.int(2, 20) if depthwise else group
     kernel = [g.int(1, 3) for _ in range(rank)]
     attributes = {"group": group, "strides": [g.int(1, 2) for _ in range(rank)] if g.chance() else None,

@@ -155,6 +155,25 @@ Call n_bits_rounded(int64_t m, int64_t n, int64_t k) {
   return [round = call_of(kernels.round, round, memory), rows = call_of(kernels.rows, args, memory)] { round(), rows(); };
 }
 
+/// Windows of bytes with channels last, weights without zero points.
+Call quantized_conv(int64_t in, int64_t out, int64_t size, int64_t k) {
+  Memory memory;
+  const QuantizedKernels& kernels = *best().quantized;
+  QuantizedGemmArgs args;
+  QuantizedWindow& w = args.window;
+  args.m = size * size, args.n = args.ldc = out, args.k = k * k * in, args.windows = true;
+  w.pixel_bytes = w.channels = in;
+  for (int i = 1; i < 3; ++i) w.in[i] = w.out[i] = size, w.kernel[i] = k, w.pads[i] = k / 2;
+  QuantizedPackArgs pack;
+  pack.column_major = true, pack.is_signed = true, pack.k = pack.ld = args.k, pack.n = out;
+  pack.source = memory.random(out * args.k / 4 + 1);
+  args.b = pack.packed = memory.random(kernels.packed_bytes(pack.k, pack.n) / 4);
+  kernels.pack(pack, 0, kernels.pack_tasks(pack));
+  args.a = memory.random(size * size * in / 4 + 1), args.c = memory.random(size * size * out / 4 + 1);
+  args.epilogue.output = QuantizedOutput::kUint8, args.epilogue.scale = memory.random(1), args.epilogue.low = 0, args.epilogue.high = 255;
+  return call_of(kernels.gemm, args, memory);
+}
+
 Call layer_norm(int64_t rows, int64_t n) {
   Memory memory;
   RowNormArgs args;
@@ -227,7 +246,7 @@ double winograd_cycles(const std::string& name) {
 Call make_work(const std::string& name) {
   if (const std::optional<Convolution> work = named_convolution(name)) return convolution(*work);
   if (const Call work = make_gradient_work(name)) return work;
-  long long a = 0, b = 0, c = 0;  // what scanf can read
+  long long a = 0, b = 0, c = 0, d = 0, e = 0;  // what scanf can read
   if (scan(name, "gemm/%lldx%lldx%lld", a, b, c)) return product(a, b, c, Activation::kNone);
   if (scan(name, "gemm_gelu/%lldx%lldx%lld", a, b, c)) return product(a, b, c, Activation::kGelu);
   if (scan(name, "pack_a/%lldx%lld", a, b)) return pack_a(a, b);
@@ -237,6 +256,7 @@ Call make_work(const std::string& name) {
   if (scan(name, "attention/%lldx%lld", a, b)) return attention(a, b);
   if (scan(name, "n_bits_rows/%lldx%lldx%lld", a, b, c)) return n_bits_rows(a, b, c);
   if (scan(name, "n_bits_rounded/%lldx%lldx%lld", a, b, c)) return n_bits_rounded(a, b, c);
+  if (scan(name, "quantized_conv/%lld-%lld@%lld/%lldx%lld", a, b, c, d, e)) return quantized_conv(a, b, c, d);
   if (scan(name, "layer_norm/%lldx%lld", a, b)) return layer_norm(a, b);
   if (scan(name, "max_pool/%lld@%lld", a, b)) return max_pool(a, b);
   if (scan(name, "global_pool/%lld@%lld", a, b)) return global_pool(a, b);

@@ -8,6 +8,7 @@
 //   exp/N tanh/N gelu/N sigmoid/N erf/N log/N relu/N add/N     N contiguous elements
 //   softmax/RxN, layer_norm/RxN              R rows of N
 //   n_bits_rows/MxNxK, n_bits_rounded/MxNxK  weights of 4 bits in blocks of 32, by floats, and by integers that rows are made first
+//   quantized_conv/IN-OUT@SIZE/KxK           bytes of one image, channels last, padded by K / 2, scaled to bytes
 //   attention/TxS                            one head of T tokens with S values each: packing, scores, mask, softmax, sums
 //   max_pool/C@SIZE, global_pool/C@SIZE      3x3 with stride 2, and the average of an image, blocked
 //   to_blocked/C@SIZE                        a plain image to channel blocks

@@ -46,7 +46,7 @@ int32_t reference_quantized_b(const QuantizedPackArgs& args, int64_t d, int64_t 
 }
 
 void reference_quantized_store(const QuantizedEpilogue& e, uint32_t sum, int64_t row, int64_t column, void* c, int64_t at) {
-  if (e.bias) sum += static_cast<uint32_t>(e.bias[column]);
+  if (e.bias) sum += static_cast<uint32_t>(e.bias[row * e.bias_ld + column]);
   const int32_t exact = static_cast<int32_t>(sum);
   if (e.output == QuantizedOutput::kInt32) {
     static_cast<int32_t*>(c)[at] = exact;

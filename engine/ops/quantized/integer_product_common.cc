@@ -150,6 +150,7 @@ QuantizedEpilogue kernel_epilogue(const IntegerEpilogue& e) {
              : e.type == DType::u8  ? QuantizedOutput::kUint8
                                     : QuantizedOutput::kInt8;
   k.scale_step = e.scales.count > 1;
+  k.bias_ld = e.bias_ld;
   const float infinite = std::numeric_limits<float>::infinity();
   k.low = e.low.value_or(e.type == DType::u8 ? 0.0f : e.type == DType::i8 ? -128.0f : -infinite);
   k.high = e.high.value_or(e.type == DType::u8 ? 255.0f : e.type == DType::i8 ? 127.0f : infinite);

@@ -33,7 +33,8 @@ OutputScales output_scales(LowerContext& c, int a, int b, int y);
 /// What becomes of sums; the output's type decides the bounds.
 struct IntegerEpilogue {
   DType type = DType::i32;
-  Buffer bias;  // int32 [n]
+  Buffer bias;  // int32 [n], or [m, n] where bias_ld is n
+  int64_t bias_ld = 0;
   OutputScales scales;
   Buffer shift;                              // float32 [n]
   Numbers zero;                              // of the output

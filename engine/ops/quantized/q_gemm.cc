@@ -11,6 +11,17 @@ namespace {
 
 constexpr size_t kGemmA = 0, kGemmB = 3, kGemmC = 6, kGemmScale = 7, kGemmZero = 8;
 
+/// As far as both are known.
+bool broadcasts_to(const Shape& c, const Shape& result) {
+  if (!c.has_rank() || !result.has_rank()) return true;
+  if (c.rank() > result.rank()) return false;
+  for (size_t i = 1; i <= c.dims().size(); ++i) {
+    const Dim &d = c[c.dims().size() - i], &wanted = result[result.dims().size() - i];
+    if (d.is_static() && d.value() != 1 && known_different(d, wanted)) return false;
+  }
+  return true;
+}
+
 Status infer_q_gemm(InferContext& c) {
   SV_TRY(require_bytes(c, kGemmA, "A"));
   SV_TRY(require_bytes(c, kGemmB, "B"));
@@ -30,10 +41,7 @@ Status infer_q_gemm(InferContext& c) {
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(kGemmA), c.shape(kGemmB), a_transposed, b_transposed));
   if (c.has_input(kGemmC)) {
     SV_TRY(require_dtype(c, kGemmC, "C", {DType::i32}));
-    const Shape& bias = c.shape(kGemmC);
-    if (bias.has_rank() && (bias.rank() == 0 || bias.rank() > 2 || (bias.rank() == 2 && bias[0].is_static() && bias[0].value() != 1) ||
-                            (shape.has_rank() && known_different(bias.back(), shape.back()))))
-      return error("C of shape {} is not a row of the result {}", to_string(bias), to_string(shape));
+    if (!broadcasts_to(c.shape(kGemmC), shape)) return error("C of shape {} does not broadcast to the result {}", to_string(c.shape(kGemmC)), to_string(shape));
   }
   if (c.has_input(kGemmZero) && !c.has_input(kGemmScale)) return error("y_zero_point needs y_scale");
   if (c.has_input(kGemmZero)) SV_TRY(require_bytes(c, kGemmZero, "y_zero_point"));
@@ -48,6 +56,18 @@ Buffer emit_transposed(LowerContext& c, int64_t m, int64_t k) {
   if (m * k > 0)
     emit_copies(c, "transpose", 1, {{c.in(kGemmA), transposed, CopyView{.dims = {m, k}, .in_strides = {1, m}, .out_strides = {k, 1}}}});
   return transposed;
+}
+
+/// C as one row for all, or as a row for each.
+void set_bias(LowerContext& c, IntegerProduct& p) {
+  Dims dims = c.in_dims(kGemmC);
+  dims.insert(dims.begin(), 2 - dims.size(), 1);
+  const int64_t rows = dims[0] == 1 ? 1 : p.m;
+  p.epilogue.bias_ld = rows == 1 ? 0 : p.n;
+  p.epilogue.bias = c.in(kGemmC);
+  if (dims[1] == p.n || rows * p.n == 0) return;
+  p.epilogue.bias = c.temporary(rows * p.n * int64_t(sizeof(int32_t)));
+  emit_copies(c, "expand", sizeof(int32_t), {{c.in(kGemmC), p.epilogue.bias, CopyView{.dims = {rows, p.n}, .in_strides = {1, 0}, .out_strides = {p.n, 1}}}});
 }
 
 /// scale times alpha, which is 1 in all networks.
@@ -71,7 +91,7 @@ Status lower_q_gemm(LowerContext& c) {
   p.b_input = kGemmB, p.column_major = c.attributes().get_int("transB") != 0;
   p.c = c.out();
   p.epilogue.type = c.out_type().dtype;
-  if (c.has_input(kGemmC)) p.epilogue.bias = c.in(kGemmC);
+  if (c.has_input(kGemmC)) set_bias(c, p);
   p.epilogue.scales = output_scales(c, 1, 4, c.has_input(kGemmScale) ? static_cast<int>(kGemmScale) : kNoInput);
   scale_by_alpha(c, p.epilogue.scales);
   p.epilogue.zero = numbers_of(c, c.has_input(kGemmZero) ? static_cast<int>(kGemmZero) : kNoInput);
@@ -109,7 +129,10 @@ OpDef define_q_gemm() {
                  "(int8[1, 1] -128 to 128, float32[] 0.01 to 0.1, int8[] -128 to 128, int8[1, 1] -128 to 128, float32[] 0.01 to 0.1, "
                  "int8[] -128 to 128)"
                  "(uint8[37, 13] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, int8[29, 37]{13, 90, ...}, float32[] 0.01 to 0.1, "
-                 "int8[]{13}, int32[1, 29] -999 to 999) {transA = 1, transB = 1, alpha = 0.5}",
+                 "int8[]{13}, int32[1, 29] -999 to 999) {transA = 1, transB = 1, alpha = 0.5}"
+                 "(uint8[3, 5] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, uint8[5, 4] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, "
+                 "int32[3, 4] -999 to 999) (int8[3, 5] -128 to 128, float32[] 0.01 to 0.1, int8[] -128 to 128, int8[5, 4] -128 to 128, "
+                 "float32[] 0.01 to 0.1, int8[] -128 to 128, int32[3, 1] -999 to 999, float32[] 0.5 to 1, int8[] -128 to 128)",
   };
 }
 

@@ -35,18 +35,28 @@ __attribute__((noinline)) void multiply_tile(int64_t groups, const uint32_t* a, 
   SVENGINE_UNROLL
   for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
   for (int v = 0; v < kVectors; ++v) sums.at[r][v] = svdup_s32(0);
-  for (; groups > 0; groups -= kChunkGroups, a += kRows * kChunkGroups)
-    for (const uint32_t *at = a, *end = a + quant_smaller(groups, kChunkGroups); at < end; ++at, b += kQuantColumns * 4) {
+  constexpr int kReach = kMachine.broadcast_reach / kChunkGroups;  // rows that one address serves
+  for (; groups > 0; groups -= kChunkGroups, a += kRows * kChunkGroups) {
+    const uint32_t* at[(kRows + kReach - 1) / kReach];
+    SVENGINE_UNROLL
+    for (int r = 0; r < kRows; r += kReach) {
+      at[r / kReach] = a + r * kChunkGroups;
+      __asm__("" : "+r"(at[r / kReach]));  // or GCC adds the distance anew for every row
+    }
+    for (int64_t left = quant_smaller(groups, kChunkGroups); left > 0; --left, b += kQuantColumns * 4) {
       vbytes row[kVectors];
       SVENGINE_UNROLL
       for (int v = 0; v < kVectors; ++v) row[v] = svld1(bytes, b + v * kVectorBytes);
       SVENGINE_UNROLL
       for (int r = 0; r < kRows; ++r) {
-        const vu value = svdup_u32(at[r * kChunkGroups]);
+        const vu value = svdup_u32(at[r / kReach][r % kReach * kChunkGroups]);
         SVENGINE_UNROLL
         for (int v = 0; v < kVectors; ++v) sums.at[r][v] = dot_bytes(sums.at[r][v], value, row[v]);
       }
+      SVENGINE_UNROLL
+      for (int r = 0; r < kRows; r += kReach) ++at[r / kReach];
     }
+  }
   SVENGINE_UNROLL
   for (int r = 0; r < kRows; ++r) SVENGINE_UNROLL
   for (int v = 0; v < kVectors; ++v) svst1(words, c + r * kQuantColumns + v * kLanes, sums.at[r][v]);
@@ -71,14 +81,14 @@ struct QuantTile {
 };
 
 /// The columns of one vector, all rows of the tile. Without kRowTerms one term a column is all there is to add: A has one zero point,
-/// B none, and no row a scale. kWhole: all columns are there, and
+/// B none, and no row a scale or a bias of its own. kWhole: all columns are there, and
 /// bytes are stored without a mask, with which x86-64 takes several times as long.
 template <QuantizedOutput kOutput, bool kRowTerms, bool kWhole>
 void finish_vector(const QuantizedGemmArgs& args, const QuantTile& t, const Finish& finish, int64_t v, vb some, vi sum_b, vi zero_b) {
   const vb all = svptrue_b32(), exists = kWhole ? all : some;
   const QuantizedEpilogue& e = args.epilogue;
   const int64_t first = t.column + v * kLanes, ldc = args.ldc;
-  vi term = bias_at(exists, e, first);
+  vi term = e.bias_ld ? vi(svdup_s32(0)) : bias_at(exists, e, first);
   if constexpr (!kRowTerms) term = svmls_x(all, term, sum_b, svdup_s32(t.row_terms[t.rows]));
   const vf scale = scale_at(exists, e, first), shift = shift_at(exists, e, first);
   const Finish local = finish;  // which stores cannot change
@@ -91,6 +101,7 @@ void finish_vector(const QuantizedGemmArgs& args, const QuantTile& t, const Fini
     if constexpr (kRowTerms) {
       x = svmls_x(all, x, sum_b, svdup_s32(t.row_terms[t.rows + r]));
       x = svmls_x(all, x, zero_b, svdup_s32(t.row_terms[r]));
+      if (e.bias_ld) x = svadd_x(all, x, vi(svld1(exists, e.bias + (t.row + r) * e.bias_ld + first)));
       if (e.row_scale) both = svmul_x(all, scale, svdup_f32(e.row_scale[t.row + r]));
     }
     store_sums<kOutput>(exists, e, local, x, both, shift, c, at);
@@ -103,7 +114,7 @@ void finish_tile(const QuantizedGemmArgs& args, const QuantTile& t, const Finish
   for (int64_t v = 0; v < kQuantVectors && t.column + v * kLanes < args.n; ++v) {
     const vb exists = svwhilelt_b32(t.column + v * kLanes, args.n);
     const vi sum_b = svld1(all, t.column_terms + v * kLanes), zero_b = svld1(all, t.column_terms + kQuantColumns + v * kLanes);
-    if (args.a_zero_step || args.epilogue.row_scale || svptest_any(all, svcmpne(all, zero_b, 0)))
+    if (args.a_zero_step || args.epilogue.row_scale || args.epilogue.bias_ld || svptest_any(all, svcmpne(all, zero_b, 0)))
       finish_vector<kOutput, true, false>(args, t, finish, v, exists, sum_b, zero_b);
     else if (t.column + (v + 1) * kLanes <= args.n)
       finish_vector<kOutput, false, true>(args, t, finish, v, exists, sum_b, zero_b);
