@@ -165,7 +165,7 @@ TEST_CASE("activations of NaN, infinities and -0, as ONNX Runtime answers") {
                                                     {"HardSwish", floats({NAN, kInf, NAN, 0})},
                                                     {"Celu", floats({NAN, kInf, -1, 0})},
                                                     {"Sigmoid", floats({NAN, 1, 0, 0.5f})},
-                                                    {"Mish", floats({NAN, kInf, NAN, 0})},
+                                                    {"Mish", floats({NAN, kInf, NAN, 0})}, {"Shrink", floats({0, kInf, -kInf, 0})},
                                                     {"Gelu", floats({NAN, kInf, NAN, 0})}};
   for (const auto& [op, expected] : answers) check(op, {x}, {}, expected);
 }

@@ -27,7 +27,7 @@ T shrink(T x, float bias, float lambd) {
   };
   if (v < -lambd) return shifted(v + bias);
   if (v > lambd) return shifted(v - bias);
-  return v != v ? x : T{0};
+  return T{0};  // of NaN, too
 }
 
 Status lower_shrink(LowerContext& c) {

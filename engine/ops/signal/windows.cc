@@ -43,7 +43,8 @@ Status lower_window(LowerContext& c, Cosines w) {
       T* y = run.get<T>(out);
       for (int64_t i = begin; i < end; ++i) {
         const double angle = 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(period);
-        const double v = w.a0 - w.a1 * std::cos(angle) + w.a2 * std::cos(2 * angle);
+        // In this order the middle of a window is 1, and not a little less, which integers would make 0.
+        const double v = (-w.a1 * std::cos(angle) + w.a2 * std::cos(2 * angle)) + w.a0;
         if constexpr (std::is_integral_v<T>)
           y[i] = v == v ? static_cast<T>(static_cast<int64_t>(v)) : T{0};
         else

@@ -4,8 +4,6 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
 
-typedef svbool_t ByteMask __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
-
 // Both store whole vectors, so up to kVectorBytes - 1 bytes too many: what is put together is written from its beginning to its end, and
 // has room behind it.
 void copy_bytes(uint8_t* to, const uint8_t* from, int64_t count) {
@@ -69,10 +67,8 @@ class Windows {
   }
 
   void next() {
-    if (++pixel_.at[2] < w_.out[2]) return;
-    --pixel_.at[2];
     step_pixel(w_, pixel_);
-    begin_line();
+    if (pixel_.at[2] == 0) begin_line();
   }
 
   void gather(uint8_t* to) const {
@@ -124,7 +120,7 @@ class Windows {
   int64_t line_bytes_, plane_bytes_, run_;
   int64_t begin_[2];
   bool lines_inside_;
-  ByteMask last_;
+  vb last_;
 };
 
 /// A window of one tap without padding: every row is part of a pixel.
