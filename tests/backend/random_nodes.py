@@ -10,13 +10,14 @@ OPSETS = (7, 26)
 class Case:
     """op, inputs (an array, or None for an absent one), attributes, number of outputs, opset; `constant`: inputs kept in the model. `results`
     names the outputs, "" one that is not there; `compared`: those that are outputs of the graph, if not all; `in_place`: outputs that ONNX Runtime
-    writes only where that input lies, {output: input} by their numbers; `is_defined`: of its outputs, whether all of them are what the node asks for."""
+    writes only where that input lies, {output: input} by their numbers; `is_defined`: of its outputs, whether all of them are what the node asks for; `stored`: the results' type where ONNX Runtime has no NumPy type for it."""
 
     def __init__(self, op, inputs, attributes=None, outputs=1, opset=21, constant=(), domain=""):
         self.op, self.outputs, self.opset, self.domain = op, outputs, opset, domain
         self.results = [f"y{i}" for i in range(outputs)]
         self.compared = None
         self.in_place = {}
+        self.stored = None
         self.is_defined = lambda outputs: True
         self.inputs = [None if x is None else np.asarray(x) for x in inputs]
         self.attributes = {k: v for k, v in (attributes or {}).items() if v is not None}

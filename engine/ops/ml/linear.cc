@@ -1,5 +1,6 @@
 // LinearRegressor and LinearClassifier: products of rows with coefficients, plus intercepts, transformed.
 #include <algorithm>
+#include <optional>
 
 #include "engine/kernels/elementwise.h"
 #include "engine/kernels/reduce.h"
@@ -187,34 +188,38 @@ Status lower_linear_regressor(LowerContext& c) {
   });
 }
 
-/// Classes are those with coefficients of their own: one, where two labels share a score. As many as there are labels, or
-/// intercepts.
-int64_t linear_scores(const Attributes& attributes) {
-  const size_t intercepts = float_list(attributes, "intercepts").size();
-  return static_cast<int64_t>(intercepts ? intercepts : std::max<size_t>(1, attributes.get_ints("classlabels_ints").size()));
+/// Classes are those with coefficients of their own: one, where two labels share a score. As many as there are intercepts; without them as
+/// labels, or coefficients of as many features, where those are known.
+int64_t linear_scores(const Attributes& attributes, std::optional<int64_t> features) {
+  if (const size_t intercepts = float_list(attributes, "intercepts").size()) return static_cast<int64_t>(intercepts);
+  const size_t labels = attributes.get_ints("classlabels_ints").size();
+  if (labels == 2 && features && static_cast<int64_t>(float_list(attributes, "coefficients").size()) == *features) return 1;
+  return static_cast<int64_t>(std::max<size_t>(1, labels));
 }
 
 Status infer_linear_classifier(InferContext& c) {
   const auto labels = static_cast<int64_t>(c.attributes().get_ints("classlabels_ints").size() +
                                            string_list(c.attributes(), "classlabels_strings").size());
-  const int64_t scores = linear_scores(c.attributes());
+  const auto features = known_features(c);
+  const int64_t scores = linear_scores(c.attributes(), features);
   if (scores > 1 && labels < scores) return error("{} class labels for {} scores", labels, scores);
   const bool strings = !string_list(c.attributes(), "classlabels_strings").empty();
   SV_TRY(infer_classifier(c, Dim(scores == 1 && labels == 2 ? 2 : scores)));
   if (strings) c.set(0, DType::string, c.node().output(0)->type.shape);
-  if (const auto features = known_features(c)) SV_TRY(linear_model(c.attributes(), scores, *features));
+  if (features) SV_TRY(linear_model(c.attributes(), scores, *features));
   return {};
 }
 
 Status lower_linear_classifier(LowerContext& c) {
   SV_ASSIGN(const PostTransform how, post_transform(c.attributes()));
-  const int64_t scores = linear_scores(c.attributes());
+  SV_ASSIGN(const Rows rows, feature_rows(c.in_dims(0)));
+  const int64_t scores = linear_scores(c.attributes(), rows.features);
   std::vector<int64_t> labels = c.attributes().get_ints("classlabels_ints");
   const bool two = scores == 1 && labels.size() == 2;
-  if (scores == 1 && !two) labels = {0, 1};
+  if (labels.size() == 1) labels.push_back(labels[0]);  // whatever the score
+  else if (scores == 1 && !two) labels = {0, 1};
   const Buffer y = c.out(0), z = c.has_output(1) ? c.out(1) : Buffer();
   const int64_t columns = two ? 2 : scores;
-  SV_ASSIGN(const Rows rows, feature_rows(c.in_dims(0)));
   if (by_float_kernels(c, how, rows, scores)) {
     SV_ASSIGN(const LinearModel model, linear_model(c.attributes(), scores, rows.features));
     const Buffer all = z ? z : c.temporary(rows.count * scores * 4);

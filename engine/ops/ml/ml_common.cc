@@ -119,14 +119,14 @@ int64_t finish_scores(PostTransform how, SecondScore second, double* scores, int
     return n;
   }
   const double s = scores[0];
-  if (how == PostTransform::probit) {
-    scores[0] = probit(s);
+  if (second == SecondScore::no) {
+    if (how == PostTransform::probit) scores[0] = probit(s);
     return 1;
   }
-  if (second == SecondScore::no) return 1;
   const bool through_logistic = how == PostTransform::logistic;
   scores[1] = through_logistic ? logistic(s) : s;
   scores[0] = through_logistic ? logistic(-s) : second == SecondScore::opposite ? -s : 1 - s;
+  if (how == PostTransform::probit) transform_scores(how, scores, 2);
   return 2;
 }
 

@@ -106,6 +106,36 @@ TEST_CASE("Classifiers give labels that are strings, and the second score of two
   CHECK(linear("NONE", 0.25f).strings() == Words{"yes"});
   CHECK(linear("NONE", 0.25f).floats(1) == Floats{0.75f, 0.25f});
   CHECK(linear("NONE", -1).strings() == Words{"no"});
+  CHECK(linear("PROBIT", 0.25f).floats(1)[0] == Approx(0.6744898).epsilon(1e-3));  // of 0.75
+  CHECK(linear("PROBIT", 0.25f).floats(1)[1] == Approx(-0.6744898).epsilon(1e-3));
+  const HostNode no_intercept(kMl, "LinearClassifier", {column({2, -2})}, {{"coefficients", Floats{1}}, {"classlabels_ints", Ints{5, 7}}}, 2, 1);
+  CHECK(no_intercept.ints() == Ints{7, 5});
+  const HostNode one_label(kMl, "LinearClassifier", {column({2, -2})}, {{"coefficients", Floats{1}}, {"classlabels_ints", Ints{4}}}, 2, 1);
+  CHECK(one_label.ints() == Ints{4, 4});
+}
+
+TEST_CASE("The class with most votes is the label of two that are both voted for") {
+  const auto stump = [](Floats base) {
+    return HostNode(kMl, "TreeEnsembleClassifier", {column({-1, 1})},
+                    {{"classlabels_int64s", Ints{5, 7}},
+                     {"base_values", std::move(base)},
+                     {"nodes_treeids", Ints{0, 0, 0}},
+                     {"nodes_nodeids", Ints{0, 1, 2}},
+                     {"nodes_featureids", Ints{0, 0, 0}},
+                     {"nodes_values", Floats{0, 0, 0}},
+                     {"nodes_modes", Words{"BRANCH_LEQ", "LEAF", "LEAF"}},
+                     {"nodes_truenodeids", Ints{1, 0, 0}},
+                     {"nodes_falsenodeids", Ints{2, 0, 0}},
+                     {"class_treeids", Ints{0, 0}},
+                     {"class_nodeids", Ints{1, 2}},
+                     {"class_ids", Ints{0, 1}},
+                     {"class_weights", Floats{0.75f, 0.5f}}},
+                    2, 1);
+  };
+  CHECK(stump({}).ints() == Ints{5, 7});
+  CHECK(stump({}).floats(1) == Floats{0.75f, 0, 0, 0.5f});
+  CHECK(stump({0.25f, 2}).ints() == Ints{7, 7});
+  CHECK(stump({0.25f, 2}).floats(1) == Floats{1, 2, 0.25f, 2.5f});
 }
 
 TEST_CASE("What is not a number is no class of the highest score, unless it comes first") {

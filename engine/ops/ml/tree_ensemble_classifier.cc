@@ -1,6 +1,7 @@
-// TreeEnsembleClassifier: votes of trees for classes; the class with most, and all scores. With two classes of which only one is
-// voted for, the one score decides, and is written as two: so does ONNX Runtime, whose rules these are. A single class is always the label,
-// and its score stays as it is but for LOGISTIC: ONNX Runtime, which takes it for one of two, leaves that out and gives labels 0 and 1.
+// TreeEnsembleClassifier: votes of trees for classes; the class with most, and all scores. With two classes of which only one is ever
+// voted for, the one score decides, and is written as two: so does ONNX Runtime, whose rules these are. It has others where both are voted
+// for, too, whose labels are 0 and 1, whatever the labels are; here the class with most is the label then, as the specification has it. A
+// single class is always the label, and its score stays as it is but for LOGISTIC, which ONNX Runtime leaves out.
 #include <algorithm>
 
 #include "engine/graph/gradient.h"
@@ -8,12 +9,6 @@
 
 namespace svengine::ops {
 namespace {
-
-/// What decides between two classes.
-struct BinaryVotes {
-  bool one_class;     // only one of them is ever voted for
-  bool all_positive;  // weights are no less than zero: scores are probabilities
-};
 
 Result<TreeSpec> read_classifier(const Attributes& a) {
   return read_trees(a, "class", static_cast<int64_t>(a.get_ints("classlabels_int64s").size()));
@@ -31,15 +26,17 @@ Status infer_tree_classifier(InferContext& c) {
   return {};
 }
 
-/// Base values as ONNX Runtime adds them; the number of scores that are left.
-int64_t add_base(const std::vector<double>& base, TreeScores s, int64_t classes) {
-  if (classes > 2) {
-    for (size_t k = 0; k < base.size(); ++k) {
-      s.scores[k] += base[k];
-      s.voted[k] = 1;
-    }
-    return classes;
+/// Every class has its base value.
+void add_bases(const std::vector<double>& base, TreeScores s) {
+  for (size_t k = 0; k < base.size(); ++k) {
+    s.scores[k] += base[k];
+    s.voted[k] = 1;
   }
+}
+
+/// The one score of two classes of which only one is voted for, with base values as ONNX Runtime adds them; the number of scores that there
+/// are to be written.
+int64_t add_binary_base(const std::vector<double>& base, TreeScores s) {
   if (base.size() == 2) {
     if (s.voted[1]) {
       // The first is not used; ONNX Runtime takes both to be equal.
@@ -56,13 +53,17 @@ int64_t add_base(const std::vector<double>& base, TreeScores s, int64_t classes)
   return s.voted[1] ? 2 : 1;
 }
 
-/// The label of two classes, and how the one score becomes two.
-int64_t binary_label(const BinaryVotes& votes, const std::vector<int64_t>& labels, TreeScores s, int64_t scores,
-                     SecondScore& second) {
-  const double weight = scores == 2 && s.voted[1] ? s.scores[1] : s.voted[0] ? s.scores[0] : 0;
-  second = votes.one_class && votes.all_positive ? SecondScore::complement : SecondScore::opposite;
-  if (!votes.one_class) return weight > 0 ? 1 : 0;
-  return labels[weight > (votes.all_positive ? 0.5 : 0) ? 1 : 0];
+/// Labels follow from the scores that are written: ten votes of float32's 0.1 in double would not be the tie that they show as.
+void round_scores(TreeScores s, int64_t n) {
+  std::transform(s.scores, s.scores + n, s.scores, [](double score) { return static_cast<float>(score); });
+}
+
+/// The first of those with most votes.
+size_t top_class(TreeScores s, int64_t classes) {
+  int64_t best = 0;
+  for (int64_t k = 1; k < classes; ++k)
+    if (s.voted[k] && (!s.voted[best] || s.scores[k] > s.scores[best])) best = k;
+  return static_cast<size_t>(best);
 }
 
 Status lower_tree_classifier(LowerContext& c) {
@@ -70,24 +71,23 @@ Status lower_tree_classifier(LowerContext& c) {
   const std::vector<int64_t> labels = c.attributes().get_ints("classlabels_int64s"), ids = c.attributes().get_ints("class_ids");
   const std::vector<double> base = real_list(c.attributes(), "base_values"), weights = real_list(c.attributes(), "class_weights");
   const auto classes = static_cast<int64_t>(labels.size());
-  const BinaryVotes votes{classes == 2 && std::adjacent_find(ids.begin(), ids.end(), std::not_equal_to<>()) == ids.end(),
-                          std::all_of(weights.begin(), weights.end(), [](double w) { return w >= 0; })};
+  const bool one_of_two = classes == 2 && std::adjacent_find(ids.begin(), ids.end(), std::not_equal_to<>()) == ids.end();
+  const bool all_positive = std::all_of(weights.begin(), weights.end(), [](double w) { return w >= 0; });  // scores are probabilities
   const Buffer y = c.out(0), z = c.has_output(1) ? c.out(1) : Buffer();
   return emit_trees<read_classifier>(c, TreeAggregate::sum, [=](const Run& run, int64_t row, TreeScores s) {
-    int64_t n = add_base(base, s, classes), label = 0;
-    // Labels follow from the scores that are written: ten votes of float32's 0.1 in double would not be the tie that they show as.
-    std::transform(s.scores, s.scores + n, s.scores, [](double score) { return static_cast<float>(score); });
+    int64_t n = classes, label = labels[0];
     SecondScore second = SecondScore::no;
-    if (classes > 2) {
-      int64_t best = 0;
-      for (int64_t k = 1; k < n; ++k)
-        if (s.voted[k] && (!s.voted[best] || s.scores[k] > s.scores[best])) best = k;
-      label = labels[static_cast<size_t>(best)];
-    } else if (classes == 2) {
-      label = binary_label(votes, labels, s, n, second);
+    if (one_of_two) {
+      n = add_binary_base(base, s);
+      round_scores(s, n);
+      const double weight = n == 2 && s.voted[1] ? s.scores[1] : s.voted[0] ? s.scores[0] : 0;
+      second = all_positive ? SecondScore::complement : SecondScore::opposite;
+      label = labels[weight > (all_positive ? 0.5 : 0) ? 1 : 0];
     } else {
-      label = labels[0];
-      if (how == PostTransform::logistic) s.scores[0] = logistic(s.scores[0]);
+      add_bases(base, s);
+      round_scores(s, n);
+      label = labels[top_class(s, n)];
+      if (n == 1 && how == PostTransform::logistic) s.scores[0] = logistic(s.scores[0]);
     }
     run.get<int64_t>(y)[row] = label;
     n = finish_scores(how, second, s.scores, n);
