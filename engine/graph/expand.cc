@@ -130,14 +130,28 @@ bool is_concrete(const Node& node) {
   return true;
 }
 
+/// The types of a node's outputs as inference has them; those in the graph may know more, which a file has declared, and be wrong.
+Result<std::vector<Type>> inferred_types(Node& node) {
+  std::vector<Type> declared, inferred;
+  for (const Value* v : node.outputs()) declared.push_back(v ? v->type : Type());
+  const Status status = infer_types(node);
+  for (size_t i = 0; i < declared.size(); ++i) {
+    Value* v = node.output(i);
+    inferred.push_back(v ? v->type : Type());
+    if (v) v->type = std::move(declared[i]);
+  }
+  SV_TRY(Status(status));
+  return inferred;
+}
+
 /// What a node is made of may find that its inputs do not fit together, which inference let pass.
-Status check_same(const Value& inferred, const Value& made, size_t output) {
-  const Shape &a = inferred.type.shape, &b = made.type.shape;
+Status check_same(const Type& inferred, const Value& made, size_t output) {
+  const Shape &a = inferred.shape, &b = made.type.shape;
   if (!a.has_rank() || !b.has_rank()) return {};
   bool same = a.rank() == b.rank();
   for (size_t d = 0; same && d < a.dims().size(); ++d) same = !a[d].is_static() || !b[d].is_static() || a[d].value() == b[d].value();
   if (same) return {};
-  return error("output {} would be {}, needs {}: the inputs' shapes do not fit together", output, to_string(made.type), to_string(inferred.type));
+  return error("output {} would be {}, needs {}: the inputs' shapes do not fit together", output, to_string(made.type), to_string(inferred));
 }
 
 /// Whether `made` has all that inference knew of the shape.
@@ -179,9 +193,10 @@ Status expand_node(Graph& graph, Node& node, const OpRegistry& ops, UncertainSha
   for (size_t i = 0; i < results.size(); ++i)
     if (!results[i] && context.has_output(i))
       return error("output {} cannot be made of other operators with these inputs and attributes", i);
+  SV_ASSIGN(const std::vector<Type> inferred, inferred_types(node));
   // Of outputs that nobody reads, too: inputs that do not fit together are refused whoever asks.
   for (size_t i = 0; i < results.size(); ++i)
-    if (results[i] && node.output(i)) SV_TRY(check_same(*node.output(i), *results[i], i));
+    if (results[i] && node.output(i)) SV_TRY(check_same(inferred[i], *results[i], i));
   if (uncertain == UncertainShapes::wait && !is_concrete(node))
     for (size_t i = 0; i < results.size(); ++i) {
       if (!results[i] || !node.output(i) || is_certain(*node.output(i), *results[i])) continue;
