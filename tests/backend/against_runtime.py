@@ -27,6 +27,7 @@ import random_microsoft  # noqa: F401
 import random_ml  # noqa: F401
 import random_moves  # noqa: F401
 import random_quantized  # noqa: F401
+import random_rare  # noqa: F401
 import random_sequences  # noqa: F401
 import random_text  # noqa: F401
 import random_vision  # noqa: F401
