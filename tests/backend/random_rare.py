@@ -209,3 +209,39 @@ def conv_transpose_pads(g):
     strides = sizes(g, 2, 1, 3)
     inputs = [normal(g, [1, 2] + sizes(g, 2, 2, 4)), normal(g, [2, g.int(1, 3)] + sizes(g, 2, 1, 3)), g.r.integers(0, 2, 4).astype(I64)]
     return microsoft("ConvTransposeWithDynamicPads", inputs, {"strides": strides, "dilations": sizes(g, 2, 1, 2), "output_padding": [g.int(0, s - 1) for s in strides]})
+
+
+@rare("com.microsoft.DecoderMaskedMultiHeadAttention scaled")
+def decoder_masked(g):
+    b, n, d, past = g.int(1, 3), g.int(1, 3), 2 * g.int(1, 4), g.int(1, 3)
+    rows = past + g.int(1, 3)
+    inputs = [normal(g, [b, 1, n * d]) for _ in range(3)] + [None, None] + [normal(g, [b, n, rows, d]) for _ in range(2)] + [np.array([past], I32)]
+    if g.chance():
+        inputs += [None, None, normal(g, [3 * n * d])]
+    attributes = {"num_heads": n, "past_present_share_buffer": 1, "scale": g.pick(None, 0.3)}
+    case = microsoft("DecoderMaskedMultiHeadAttention", inputs, attributes, 3)
+    case.in_place = {1: 5, 2: 6}
+    return case
+
+
+@rare("com.microsoft.FusedGemm with two parameters")
+def fused_gemm(g):
+    m, k, n = sizes(g, 3, 1, 5)
+    attributes = {"activation": "HardSigmoid", "activation_alpha": 0.3, "activation_beta": g.pick(0.4, 0.1)}
+    return microsoft("FusedGemm", [normal(g, [m, k]), normal(g, [k, n]), normal(g, [n])], attributes)
+
+
+@rare("com.microsoft.GroupQueryAttention without order")
+def group_query(g):
+    b, kv, group, d, s = g.int(1, 2), g.int(1, 2), g.int(1, 2), 16, g.int(1, 4)
+    inputs = [normal(g, [b, s, kv * group * d]), normal(g, [b, s, kv * d]), normal(g, [b, s, kv * d]), normal(g, [b, kv, 0, d]), normal(g, [b, kv, 0, d]),
+              np.full(b, s - 1, I32), np.array(s, I32)]
+    return microsoft("GroupQueryAttention", inputs, {"num_heads": kv * group, "kv_num_heads": kv, "causal": 0}, 3)
+
+
+@rare("com.microsoft.MatMulNBits of other levels")
+def mat_mul_n_bits(g):
+    block, k, n = g.pick(16, 32, 64), g.int(1, 100), g.int(1, 20)
+    blocks = -(-k // block)
+    inputs = [normal(g, [g.int(1, 6), k]), g.r.integers(0, 256, [n, blocks, block // 2]).astype(U8), g.r.uniform(0.01, 0.1, [n, blocks]).astype(F32)]
+    return microsoft("MatMulNBits", inputs, {"K": k, "N": n, "bits": 4, "block_size": block, "accuracy_level": g.pick(1, 2, 3)}, constant=(1, 2))  # 4: in integers
