@@ -239,9 +239,9 @@ def group_query(g):
     return microsoft("GroupQueryAttention", inputs, {"num_heads": kv * group, "kv_num_heads": kv, "causal": 0}, 3)
 
 
-@rare("com.microsoft.MatMulNBits of other levels")
+@rare("com.microsoft.MatMulNBits of level 1")
 def mat_mul_n_bits(g):
     block, k, n = g.pick(16, 32, 64), g.int(1, 100), g.int(1, 20)
     blocks = -(-k // block)
     inputs = [normal(g, [g.int(1, 6), k]), g.r.integers(0, 256, [n, blocks, block // 2]).astype(U8), g.r.uniform(0.01, 0.1, [n, blocks]).astype(F32)]
-    return microsoft("MatMulNBits", inputs, {"K": k, "N": n, "bits": 4, "block_size": block, "accuracy_level": g.pick(1, 2, 3)}, constant=(1, 2))  # 4: in integers
+    return microsoft("MatMulNBits", inputs, {"K": k, "N": n, "bits": 4, "block_size": block, "accuracy_level": 1}, constant=(1, 2))  # others: in float16 or integers
