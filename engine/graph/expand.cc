@@ -134,13 +134,13 @@ bool is_concrete(const Node& node) {
 Result<std::vector<Type>> inferred_types(Node& node) {
   std::vector<Type> declared, inferred;
   for (const Value* v : node.outputs()) declared.push_back(v ? v->type : Type());
-  const Status status = infer_types(node);
+  Status status = infer_types(node);
   for (size_t i = 0; i < declared.size(); ++i) {
     Value* v = node.output(i);
     inferred.push_back(v ? v->type : Type());
     if (v) v->type = std::move(declared[i]);
   }
-  SV_TRY(Status(status));
+  if (!status.ok()) return std::move(status).error();
   return inferred;
 }
 

@@ -81,8 +81,8 @@ struct QuantTile {
 };
 
 /// The columns of one vector, all rows of the tile. Without kRowTerms one term a column is all there is to add: A has one zero point,
-/// B none, and no row a scale or a bias of its own. kWhole: all columns are there, and
-/// bytes are stored without a mask, with which x86-64 takes several times as long.
+/// B none, and no row a scale or a bias of its own. kWhole: all columns are there, and bytes are stored without a mask, with which x86-64
+/// takes several times as long.
 template <QuantizedOutput kOutput, bool kRowTerms, bool kWhole>
 void finish_vector(const QuantizedGemmArgs& args, const QuantTile& t, const Finish& finish, int64_t v, vb some, vi sum_b, vi zero_b) {
   const vb all = svptrue_b32(), exists = kWhole ? all : some;
@@ -123,12 +123,15 @@ void finish_tile(const QuantizedGemmArgs& args, const QuantTile& t, const Finish
   }
 }
 
-/// Whether any column of B has a zero point, as its bytes are after the shift.
-bool has_column_zeros(const QuantizedGemmArgs& args) {
-  const int8_t* zeros = static_cast<const int8_t*>(args.b) + panel_bytes(args.k) - kQuantColumns * 4;
-  for (int64_t panel = 0; panel < quant_column_panels(args.n); ++panel, zeros += panel_bytes(args.k))
+/// Whether any column of these panels of B has a zero point, as its bytes are after the shift.
+bool has_column_zeros(const QuantizedGemmArgs& args, int64_t panel_begin, int64_t panel_end) {
+  const vb all = svptrue_b32();
+  for (int64_t panel = panel_begin; panel < panel_end; ++panel) {
+    const int8_t* end = static_cast<const int8_t*>(args.b) + (panel + 1) * panel_bytes(args.k);
+    const int32_t* zeros = reinterpret_cast<const int32_t*>(end) - kQuantColumns;
     for (int64_t v = 0; v < kQuantVectors; ++v)
-      if (svptest_any(svptrue_b32(), svcmpne(svptrue_b32(), vi(svld1(svptrue_b32(), reinterpret_cast<const int32_t*>(zeros) + v * kLanes)), 0))) return true;
+      if (svptest_any(all, svcmpne(all, vi(svld1(all, zeros + v * kLanes)), 0))) return true;
+  }
   return false;
 }
 
@@ -155,11 +158,14 @@ int64_t gemm_tasks(const QuantizedGemmArgs& args) noexcept {
 }
 
 void gemm_run(const QuantizedGemmArgs& args, int64_t task_begin, int64_t task_end, void* scratch) noexcept {
+  if (task_begin >= task_end) return;
   const QuantScratch own = scratch_of(args, scratch);
   const EvenPartition rows(args.m, quant_row_panels(args.m)), groups = row_groups(args.m, args.k);
   const int64_t depth = depth_groups(args.k), columns = quant_column_panels(args.n), step = row_panel_bytes(args.k) / 4;
   const Finish finish = finish_of(args.epilogue);
-  const bool needs_sums = has_column_zeros(args);
+  const int64_t last = task_end - 1;
+  const bool in_one_group = task_begin / columns == last / columns;
+  const bool needs_sums = in_one_group ? has_column_zeros(args, task_begin % columns, last % columns + 1) : has_column_zeros(args, 0, columns);
   int64_t packed = -1;
   for (int64_t task = task_begin; task < task_end; ++task) {
     const int64_t group = task / columns, column = task % columns, first = groups.begin(group), count = groups.size(group);

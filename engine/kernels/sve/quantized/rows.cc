@@ -165,7 +165,7 @@ void find_rows(const QuantizedGemmArgs& args, int64_t first, int64_t rows, uint8
   }
 }
 
-/// Rows' bytes, shifted, into their parts of the chunks; behind the last one zeros.
+/// Rows' bytes, shifted, into their parts of the chunks; behind the last byte, to its vector's end, zeros.
 struct Chunker {
   int64_t k, step;  // bytes from a chunk to the next
   uint32_t flip;
