@@ -100,6 +100,7 @@ TEST_CASE("the contracts of quantised products") {
                            [](A& a) { a.epilogue.output = QuantizedOutput::kUint8; }},
                           {"quantized: low, high or zero is beyond the output's type",
                            [](A& a) { a.epilogue.output = QuantizedOutput::kInt8, a.epilogue.scale = place(3), a.epilogue.high = 128; }},
+                          {"quantized gemm: bias_ld is less than n", [](A& a) { a.epilogue.bias_ld = 2; }},
                           {"quantized gemm: c overlaps a", [](A& a) { a.c = place<char>(0) + 7; }},
                       });
   A right = product();
@@ -118,7 +119,8 @@ TEST_CASE("the contracts of quantised images and elements") {
   depthwise.batch = 1, depthwise.window.pixel_bytes = depthwise.window.channels = 8;
   depthwise.x = place(0), depthwise.w = place<int32_t>(1), depthwise.y = place(2);
   check<D>(depthwise, {{"quantized depthwise: channels is not pixel_bytes", [](D& a) { a.window.channels = 7; }},
-                       {"quantized depthwise: row_scale, which it has not", [](D& a) { a.epilogue.row_scale = place(3); }},
+                       {"quantized depthwise: row_scale or bias_ld, which it has not", [](D& a) { a.epilogue.row_scale = place(3); }},
+                       {"quantized depthwise: row_scale or bias_ld, which it has not", [](D& a) { a.epilogue.bias_ld = 8; }},
                        {"quantized depthwise: y overlaps x", [](D& a) { a.y = place<char>(0) + 7; }}});
   using S = QuantizedBinaryArgs;
   S sum;
