@@ -1,5 +1,6 @@
 // com.microsoft's QGemm: alpha (A' - a_zero_point) (B' - b_zero_point) + C, C being int32 of scale alpha a_scale b_scale, quantised by
 // y_scale and y_zero_point, or as float32 where these are absent.
+#include "engine/ops/broadcast.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/nn/product_common.h"
 #include "engine/ops/quantized/integer_product_common.h"
@@ -10,17 +11,6 @@ namespace svengine::ops {
 namespace {
 
 constexpr size_t kGemmA = 0, kGemmB = 3, kGemmC = 6, kGemmScale = 7, kGemmZero = 8;
-
-/// As far as both are known.
-bool broadcasts_to(const Shape& c, const Shape& result) {
-  if (!c.has_rank() || !result.has_rank()) return true;
-  if (c.rank() > result.rank()) return false;
-  for (size_t i = 1; i <= c.dims().size(); ++i) {
-    const Dim &d = c[c.dims().size() - i], &wanted = result[result.dims().size() - i];
-    if (d.is_static() && d.value() != 1 && known_different(d, wanted)) return false;
-  }
-  return true;
-}
 
 Status infer_q_gemm(InferContext& c) {
   SV_TRY(require_bytes(c, kGemmA, "A"));
@@ -41,7 +31,7 @@ Status infer_q_gemm(InferContext& c) {
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(kGemmA), c.shape(kGemmB), a_transposed, b_transposed));
   if (c.has_input(kGemmC)) {
     SV_TRY(require_dtype(c, kGemmC, "C", {DType::i32}));
-    if (!broadcasts_to(c.shape(kGemmC), shape)) return error("C of shape {} does not broadcast to the result {}", to_string(c.shape(kGemmC)), to_string(shape));
+    SV_TRY(require_broadcast_to(c.shape(kGemmC), "C", shape, "the result"));
   }
   if (c.has_input(kGemmZero) && !c.has_input(kGemmScale)) return error("y_zero_point needs y_scale");
   if (c.has_input(kGemmZero)) SV_TRY(require_bytes(c, kGemmZero, "y_zero_point"));
@@ -67,7 +57,7 @@ void set_bias(LowerContext& c, IntegerProduct& p) {
   p.epilogue.bias = c.in(kGemmC);
   if (dims[1] == p.n || rows * p.n == 0) return;
   p.epilogue.bias = c.temporary(rows * p.n * int64_t(sizeof(int32_t)));
-  emit_copies(c, "expand", sizeof(int32_t), {{c.in(kGemmC), p.epilogue.bias, CopyView{.dims = {rows, p.n}, .in_strides = {1, 0}, .out_strides = {p.n, 1}}}});
+  emit_copies(c, "expand", sizeof(int32_t), {{c.in(kGemmC), p.epilogue.bias, CopyView{.dims = {rows, p.n}, .in_strides = broadcast_strides(dims, {rows, p.n}), .out_strides = {p.n, 1}}}});
 }
 
 /// scale times alpha, which is 1 in all networks.
