@@ -19,6 +19,7 @@ const Tensor kNone;
 
 Tensor row(std::initializer_list<float> values) { return Tensor::of<float>({1, static_cast<int64_t>(values.size())}, values); }
 Tensor list(std::initializer_list<float> values) { return Tensor::of<float>({static_cast<int64_t>(values.size())}, values); }
+Tensor cube(Dims dims, std::initializer_list<float> values) { return Tensor::of<float>(std::move(dims), values); }
 Tensor whole(std::initializer_list<int32_t> values) { return Tensor::of<int32_t>({static_cast<int64_t>(values.size())}, values); }
 
 bool is_taken(const char* op, const std::vector<Tensor>& inputs, AttributeList attributes) {
@@ -190,7 +191,6 @@ TEST_CASE("queries of SparseAttention see the blocks of their rows alone") {
 // Gates that are always 1 (Affine of 0 and 1), and a cell that is the sum of its inputs: the step's input, and 10 times what attention gave. Keys
 // and queries of 0 find all places alike.
 TEST_CASE("AttnLSTM attends to the places that a memory has, and to nothing before the first step") {
-  const auto cube = [](Dims dims, std::initializer_list<float> values) { return Tensor::of<float>(std::move(dims), values); };
   const Tensor x = cube({2, 1, 1}, {1, 2}), w = cube({1, 4, 2}, {0, 0, 0, 0, 0, 0, 1, 10}), r = cube({1, 4, 1}, {0, 0, 0, 0}), zero = cube({1, 1, 1}, {0});
   const std::vector<Tensor> inputs{x, w, r, kNone, kNone, kNone, kNone, kNone, zero, zero, row({0}), cube({1, 3, 1}, {1, 3, 8}), whole({2})};
   const Attribute names = std::vector<std::string>{"Affine", "Affine", "Affine"}, alphas = std::vector<float>{0, 1, 1}, betas = std::vector<float>{1, 0, 0};
@@ -214,7 +214,6 @@ TEST_CASE("AttnLSTM attends to the places that a memory has, and to nothing befo
 }
 
 TEST_CASE("activations of both directions of AttnLSTM take their parameters one after another") {
-  const auto cube = [](Dims dims, std::initializer_list<float> values) { return Tensor::of<float>(std::move(dims), values); };
   const Tensor w = cube({2, 4, 2}, {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0}), zeros = cube({2, 1, 1}, {0, 0});
   const std::vector<Tensor> inputs{cube({1, 1, 1}, {1}), w, cube({2, 4, 1}, {0, 0, 0, 0, 0, 0, 0, 0}), kNone, kNone, kNone, kNone, kNone, zeros, zeros,
                                    Tensor::of<float>({2, 1}, {0, 0}), cube({1, 1, 1}, {5})};

@@ -27,10 +27,8 @@ Status infer_dynamic_lstm(InferContext& c) {
   SV_TRY(check_lstm_weights(c, kDW, kDWZero, "W_zero_point"));
   SV_TRY(check_lstm_weights(c, kDR, kDRScale, "R_scale"));
   SV_TRY(check_lstm_weights(c, kDR, kDRZero, "R_zero_point"));
-  const std::string direction = c.attributes().get_string("direction", "forward");
-  if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
-    return error("direction is '{}', must be forward, reverse or bidirectional", direction);
-  const Dim directions(direction == "bidirectional" ? 2 : 1);
+  SV_ASSIGN(const int64_t count, recurrent_directions(c.attributes()));
+  const Dim directions(count);
   const Shape &x = c.shape(kSteps), &w = c.shape(kDW), &r = c.shape(kDR);
   if (x.has_rank() && w.has_rank() && known_different(x[2], w[1])) return error("W {} does not fit X {}", to_string(w), to_string(x));
   if (w.has_rank() && r.has_rank() && (known_different(w[2], r[2]) || known_different(w[0], r[0])))

@@ -28,13 +28,6 @@ constexpr InputFacts kFacts[] = {{"X", 3, true},          {"W", 3, true},       
                                  {"initial_h", 3, false}, {"initial_c", 3, false}, {"P", 2, false}, {"QW", 3, true},  {"MW", 3, true},
                                  {"V", 2, true},          {"M", 3, true},         {"memory_seq_lens", 1, false},      {"AW", 3, false}};
 
-Result<int64_t> directions_of(const Attributes& attributes) {
-  const std::string direction = attributes.get_string("direction", "forward");
-  if (direction == "bidirectional") return 2;
-  if (direction == "forward" || direction == "reverse") return 1;
-  return error("direction '{}' is none of forward, reverse and bidirectional", direction);
-}
-
 Status check_inputs(const InferContext& c) {
   for (size_t i = 0; i < std::size(kFacts); ++i) {
     const InputFacts& f = kFacts[i];
@@ -54,7 +47,7 @@ Dim dim_of(const InferContext& c, size_t input, size_t d) {
 
 Status infer_attention_lstm(InferContext& c) {
   SV_TRY(check_inputs(c));
-  SV_ASSIGN(const int64_t count, directions_of(c.attributes()));
+  SV_ASSIGN(const int64_t count, recurrent_directions(c.attributes()));
   if (c.attributes().has("clip") && !(c.attributes().get_float("clip") > 0)) return error("clip is {}, must be positive", c.attributes().get_float("clip"));
   for (int64_t d = 0; d < count; ++d) SV_TRY(lstm_attributes_of(c.attributes(), d));
   const Dim directions(count), steps = dim_of(c, kX, 0), batch = dim_of(c, kX, 1), hidden = dim_of(c, kR, 2);
@@ -189,7 +182,7 @@ Value* reversed(ExpandContext& c, Value* steps) {
 Status expand_attention_lstm(ExpandContext& c) {
   for (size_t i = 0; i < std::size(kFacts); ++i)
     if (c.has_input(i) && !c.shape(i).has_rank()) return {};
-  SV_ASSIGN(const int64_t directions, directions_of(c.attributes()));
+  SV_ASSIGN(const int64_t directions, recurrent_directions(c.attributes()));
   const bool ends_early = c.has_input(kLengths);
   Masks masks;
   if (ends_early) {

@@ -21,6 +21,9 @@ struct RecurrentOptions {
   bool batch_first = false;  // layout 1
 };
 
+/// How many directions attribute "direction" names; an error where it is none of the three that there are.
+Result<int64_t> recurrent_directions(const Attributes& attributes);
+
 Result<RecurrentOptions> recurrent_options(const Node& node);
 
 /// An LSTM's attributes as one of direction `direction` (0 or 1) alone has them, whose activations take their part of both lists of parameters.

@@ -87,15 +87,19 @@ Status set_activations(const Attributes& attributes, RecurrentOptions& o) {
 
 }  // namespace
 
+Result<int64_t> recurrent_directions(const Attributes& attributes) {
+  const std::string direction = attributes.get_string("direction", "forward");
+  if (direction == "bidirectional") return 2;
+  if (direction == "forward" || direction == "reverse") return 1;
+  return error("direction '{}' is none of forward, reverse and bidirectional", direction);
+}
+
 Result<RecurrentOptions> recurrent_options(const Node& node) {
   const Attributes& attributes = node.attributes;
   RecurrentOptions o;
   o.cell = cell_of(node);
-  const std::string direction = attributes.get_string("direction", "forward");
-  if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
-    return error("direction '{}' is none of forward, reverse and bidirectional", direction);
-  o.directions = direction == "bidirectional" ? 2 : 1;
-  o.reverse[0] = direction == "reverse";
+  SV_ASSIGN(o.directions, recurrent_directions(attributes));
+  o.reverse[0] = attributes.get_string("direction", "forward") == "reverse";
   o.reverse[1] = true;
   o.clip = attributes.get_float("clip", 0.0f);
   if (attributes.has("clip") && !(o.clip >= 0)) return error("clip is {}, must not be negative", o.clip);
@@ -113,7 +117,8 @@ Result<Attributes> lstm_attributes_of(const Attributes& attributes, int64_t dire
   own.erase("direction");
   const auto* names = attributes.get<std::vector<std::string>>("activations");
   if (!names || names->empty()) return own;
-  SV_TRY(check_activation_count(names->size(), kEach, attributes.get_string("direction", "forward") == "bidirectional" ? 2 : 1));
+  SV_ASSIGN(const int64_t directions, recurrent_directions(attributes));
+  SV_TRY(check_activation_count(names->size(), kEach, directions));
   size_t alphas[3] = {}, betas[3] = {};  // [d + 1]: how many of either list the activations up to direction d take
   for (size_t i = 0; i < names->size(); ++i) {
     SV_ASSIGN(const FunctionRow row, function_of((*names)[i]));
