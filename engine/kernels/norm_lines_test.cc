@@ -94,16 +94,18 @@ void check_special(const KernelTable& set, LineNorm norm, int64_t inner, std::ve
 }  // namespace
 
 TEST_CASE("lines by their norms, of every length, side by side and one behind the other") {
-  for (const KernelTable* set : tested_kernel_sets())
+  // Not all of all: the oracle's long double is software on aarch64, where the emulator takes a minute.
+  for (const KernelTable* set : tested_kernel_sets()) {
     for (const int64_t n : {1, 2, 7, 8, 15, 31, 32, 33, 64, 100, 1030, 20001}) {
-      check_sizes<float>(*set, 5, n, 1);
-      check_sizes<double>(*set, 5, n, 1);
-      if (n > 100) continue;
+      check_sizes<float>(*set, n > 10000 ? 2 : 5, n, 1);
+      check_sizes<double>(*set, n > 10000 ? 2 : 5, n, 1);
+    }
+    for (const int64_t n : {1, 2, 7, 8, 33, 100})
       for (const int64_t inner : {2, 9, 63, 64, 65, 130}) {
         check_sizes<float>(*set, 2, n, inner);
         check_sizes<double>(*set, 2, n, inner);
       }
-    }
+  }
 }
 
 TEST_CASE("lines of several dimensions, in segments of several") {

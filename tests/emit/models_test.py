@@ -166,8 +166,9 @@ class Models(EmitTest):
     def test_threads(self):
         self.emit(BUNDLED, '--name', 'net', '--dim', 'N=1')
         program = self.path('threads')
-        run(compiler.options.cc, *WARNINGS, '-D_POSIX_C_SOURCE=200809L', '-O3', '-I', self.folder, os.path.join(HERE, 'two_threads.c'), self.path('net.c'),
-            '-lm', '-pthread', '-o', program)
+        runs = 3 if compiler.options.emulator else 20
+        run(compiler.options.cc, *WARNINGS, '-D_POSIX_C_SOURCE=200809L', '-DRUNS=%d' % runs, '-O3', '-I', self.folder, os.path.join(HERE, 'two_threads.c'),
+            self.path('net.c'), '-lm', '-pthread', '-o', program)
         self.assertEqual(emulated(program).stdout, 'the same\n')
 
     @unittest.skipIf(any(re.match('--emulator=.', a) for a in sys.argv), 'the compiler is not emulated')

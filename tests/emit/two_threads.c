@@ -1,4 +1,4 @@
-/* Two threads call net_run_in at once, each with memory of its own, and get what one thread gets alone. */
+/* Two threads call net_run_in at once, RUNS times, each with memory of its own, and get what one thread gets alone. */
 #include "net.h"
 
 #include <pthread.h>
@@ -6,12 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { runs = 20 };
 static float expected[NET_LOGITS_ELEMENTS], image[NET_IMAGE_ELEMENTS];
 
 static void *call(void *workspace) {
   float logits[NET_LOGITS_ELEMENTS];
-  for (int i = 0; i < runs; ++i) {
+  for (int i = 0; i < RUNS; ++i) {
     if (net_run_in(workspace, image, logits) != 0) return workspace;
     if (memcmp(logits, expected, sizeof logits) != 0) return workspace;
   }
