@@ -1,4 +1,5 @@
 """Random nodes of what the other makers never give, for against_runtime.py: rarer attributes, inputs and outputs. Keys say which."""
+import ml_dtypes
 import numpy as np
 
 from random_language import MICROSOFT, microsoft, normal
@@ -245,3 +246,48 @@ def mat_mul_n_bits(g):
     blocks = -(-k // block)
     inputs = [normal(g, [g.int(1, 6), k]), g.r.integers(0, 256, [n, blocks, block // 2]).astype(U8), g.r.uniform(0.01, 0.1, [n, blocks]).astype(F32)]
     return microsoft("MatMulNBits", inputs, {"K": k, "N": n, "bits": 4, "block_size": block, "accuracy_level": 1}, constant=(1, 2))  # others: in float16 or integers
+
+
+@rare("com.microsoft.FusedConv by auto_pad")
+def fused_conv_padded(g):
+    kernel = sizes(g, 2, 1, 3)
+    attributes = {"auto_pad": g.pick("SAME_UPPER", "SAME_LOWER", "VALID"), "strides": g.pick(None, sizes(g, 2, 1, 3)), "activation": g.pick("Relu", "Tanh")}
+    inputs = [normal(g, [g.int(1, 2), g.int(1, 3)] + sizes(g, 2, 5, 8))]
+    return microsoft("FusedConv", inputs + [normal(g, [g.int(1, 20), inputs[0].shape[1]] + kernel)], attributes, constant=g.pick((), (1,)))
+
+
+@rare("com.microsoft.QLinearConv by auto_pad")
+def last_q_linear_conv(g):
+    kernel, last = sizes(g, 2, 1, 3), g.int(0, 1)
+    attributes = {"auto_pad": g.pick("SAME_UPPER", "SAME_LOWER", "VALID"), "kernel_shape": g.pick(None, kernel), "strides": g.pick(None, sizes(g, 2, 1, 3)),
+                  "channels_last": last}
+    x = integers(g, [g.int(1, 2), g.int(1, 9)] + sizes(g, 2, 3, 8), U8)
+    w = integers(g, [g.int(1, 20), x.shape[1]] + kernel, I8)
+    x = x.transpose(0, 2, 3, 1) if last else x
+    return microsoft("QLinearConv", [x, scale(g), zero(g, U8), w, scale(g), np.array(0, I8), scale(g, (), 0.05, 2), zero(g, U8)], attributes, constant=(3,))
+
+
+@rare("com.microsoft.QLinearAveragePool by auto_pad")
+def q_pool_padded(g):
+    attributes = {"kernel_shape": sizes(g, 2, 1, 3), "strides": g.pick(None, sizes(g, 2, 1, 3)), "auto_pad": g.pick("SAME_UPPER", "SAME_LOWER", "VALID"),
+                  "count_include_pad": g.pick(None, 1), "channels_last": g.pick(0, 1)}
+    return microsoft("QLinearAveragePool", [integers(g, [1] + sizes(g, 3, 4, 8), U8), scale(g), zero(g, U8), scale(g, (), 0.005, 0.05), zero(g, U8)], attributes)
+
+
+@rare("com.microsoft.QLinearGlobalAveragePool of many")
+def q_global_pool(g):
+    last, of = g.int(0, 1), g.pick(U8, I8)
+    inputs = [integers(g, [g.int(1, 2), g.int(1, 40)] + sizes(g, g.int(1, 3), 1, 12), of), scale(g), zero(g, of), scale(g, (), 0.005, 0.05), zero(g, of)]
+    return microsoft("QLinearGlobalAveragePool", inputs, {"channels_last": last})
+
+
+@rare("com.microsoft.GatherBlockQuantized of any axis")
+def gather_blocks(g):
+    """Of 4 bits: in bytes ONNX Runtime wants axis 0."""
+    dims, of = sizes(g, g.int(2, 3), 1, 40), g.pick(ml_dtypes.int4, ml_dtypes.uint4)
+    axis, blocked = g.axis(len(dims)), g.axis(len(dims))
+    data = g.r.integers(0, 8, dims).astype(of)
+    at = g.r.integers(0, dims[axis], sizes(g, g.int(0, 2), 1, 3)).astype(g.pick(I32, I64))
+    dims[blocked] = -(-dims[blocked] // 16)
+    inputs = [data, at, g.r.uniform(0.01, 0.1, dims).astype(F32)] + ([g.r.integers(0, 8, dims).astype(of)] if g.chance() else [])
+    return microsoft("GatherBlockQuantized", inputs, {"gather_axis": axis, "quantize_axis": blocked, "block_size": 16}, constant=(0, 3) + g.pick((), (2,)))
