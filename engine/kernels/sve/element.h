@@ -4,6 +4,8 @@
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
+typedef svuint8_t vbyte __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
+
 template <class T>
 struct ElementOf;
 template <>
@@ -33,6 +35,13 @@ struct ElementOf<int32_t> {
   SVENGINE_INLINE static vb all() { return svptrue_b32(); }
   SVENGINE_INLINE static vb below(int64_t from, int64_t end) { return svwhilelt_b32(from, end); }
   SVENGINE_INLINE static vi dup(int32_t x) { return svdup_s32(x); }
+};
+template <>
+struct ElementOf<uint8_t> {
+  using Vector = vbyte;
+  SVENGINE_INLINE static vb all() { return svptrue_b8(); }
+  SVENGINE_INLINE static vb below(int64_t from, int64_t end) { return svwhilelt_b8(from, end); }
+  SVENGINE_INLINE static vbyte dup(uint8_t x) { return svdup_u8(x); }
 };
 
 template <class T>

@@ -1,51 +1,15 @@
-// Vectors by element type, and the loop over contiguous elements.
+// Stores by element type, and the loop over contiguous elements.
 //
 // Functions are template arguments (a vector in, a vector or a predicate out) and are inlined whole; every loop does four
 // vectors at a time, because the latency of A64FX's pipes is nine cycles and a chain alone would wait for each step.
 #pragma once
 #include "engine/kernels/elementwise.h"
+#include "engine/kernels/sve/element.h"
 #include "engine/kernels/sve/math/many.h"
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 
-typedef svuint8_t vbyte __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
-
 inline constexpr int kUnroll = 4;
-
-template <class T>
-struct Simd;
-template <>
-struct Simd<float> {
-  using Vector = vf;
-  static constexpr int kCount = kLanes;
-  static vb all() { return svptrue_b32(); }
-  static vb below(int64_t i, int64_t n) { return svwhilelt_b32(i, n); }
-  static vf dup(float x) { return svdup_f32(x); }
-};
-template <>
-struct Simd<int32_t> {
-  using Vector = vi;
-  static constexpr int kCount = kLanes;
-  static vb all() { return svptrue_b32(); }
-  static vb below(int64_t i, int64_t n) { return svwhilelt_b32(i, n); }
-  static vi dup(int32_t x) { return svdup_s32(x); }
-};
-template <>
-struct Simd<int64_t> {
-  using Vector = vl;
-  static constexpr int kCount = kLanes / 2;
-  static vb all() { return svptrue_b64(); }
-  static vb below(int64_t i, int64_t n) { return svwhilelt_b64(i, n); }
-  static vl dup(int64_t x) { return svdup_s64(x); }
-};
-template <>
-struct Simd<uint8_t> {
-  using Vector = vbyte;
-  static constexpr int kCount = kLanes * 4;
-  static vb all() { return svptrue_b8(); }
-  static vb below(int64_t i, int64_t n) { return svwhilelt_b8(i, n); }
-  static vbyte dup(uint8_t x) { return svdup_u8(x); }
-};
 
 SVENGINE_INLINE void store(vb p, float* y, vf v) { svst1(p, y, v); }
 SVENGINE_INLINE void store(vb p, int32_t* y, vi v) { svst1(p, y, v); }
@@ -57,18 +21,17 @@ SVENGINE_INLINE void store(vb p, uint8_t* y, vb truth) { svst1b(p, y, svdup_u32_
 /// y[i] = f(x[i]) for i < n. Out is T, or uint8_t where f gives a predicate.
 template <class T, class Out, class F>
 SVENGINE_INLINE void map_contiguous(const T* x, Out* y, int64_t n, F f) {
-  using S = Simd<T>;
-  using V = typename S::Vector;
+  using V = Vec<T>;
   int64_t i = 0;
-  for (; i + kUnroll * S::kCount <= n; i += kUnroll * S::kCount) {
+  for (; i + kUnroll * kLanesOf<T> <= n; i += kUnroll * kLanesOf<T>) {
     V v[kUnroll];
     SVENGINE_UNROLL
-    for (int u = 0; u < kUnroll; ++u) v[u] = svld1(S::all(), x + i + u * S::kCount);
+    for (int u = 0; u < kUnroll; ++u) v[u] = svld1(every<T>(), x + i + u * kLanesOf<T>);
     SVENGINE_UNROLL
-    for (int u = 0; u < kUnroll; ++u) store(S::all(), y + i + u * S::kCount, f(v[u]));
+    for (int u = 0; u < kUnroll; ++u) store(every<T>(), y + i + u * kLanesOf<T>, f(v[u]));
   }
-  for (; i < n; i += S::kCount) {
-    const vb p = S::below(i, n);
+  for (; i < n; i += kLanesOf<T>) {
+    const vb p = lanes_below<T>(i, n);
     const V v = svld1(p, x + i);
     store(p, y + i, f(v));
   }

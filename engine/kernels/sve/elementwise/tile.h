@@ -29,25 +29,24 @@ struct Operands {
 
 template <class T, auto F, class Out, bool kA, bool kB>
 SVENGINE_INLINE void tile_wide(const Operands<T>& in, Out* y, int64_t y_row, int64_t rows, int64_t columns) {
-  using S = Simd<T>;
-  using V = typename S::Vector;
+  using V = Vec<T>;
   for (int64_t r = 0; r < rows; ++r) {
     const T *a = in.a + r * in.a_row, *b = in.b + r * in.b_row;
     Out* out = y + r * y_row;
-    const V one_a = S::dup(*a), one_b = S::dup(*b);
+    const V one_a = repeated<T>(*a), one_b = repeated<T>(*b);
     int64_t i = 0;
-    for (; i + kUnroll * S::kCount <= columns; i += kUnroll * S::kCount) {
+    for (; i + kUnroll * kLanesOf<T> <= columns; i += kUnroll * kLanesOf<T>) {
       V va[kUnroll], vz[kUnroll];
       SVENGINE_UNROLL
       for (int u = 0; u < kUnroll; ++u) {
-        va[u] = kA ? V(svld1(S::all(), a + i + u * S::kCount)) : one_a;
-        vz[u] = kB ? V(svld1(S::all(), b + i + u * S::kCount)) : one_b;
+        va[u] = kA ? V(svld1(every<T>(), a + i + u * kLanesOf<T>)) : one_a;
+        vz[u] = kB ? V(svld1(every<T>(), b + i + u * kLanesOf<T>)) : one_b;
       }
       SVENGINE_UNROLL
-      for (int u = 0; u < kUnroll; ++u) store(S::all(), out + i + u * S::kCount, F(va[u], vz[u]));
+      for (int u = 0; u < kUnroll; ++u) store(every<T>(), out + i + u * kLanesOf<T>, F(va[u], vz[u]));
     }
-    for (; i < columns; i += S::kCount) {
-      const vb p = S::below(i, columns);
+    for (; i < columns; i += kLanesOf<T>) {
+      const vb p = lanes_below<T>(i, columns);
       const V va = kA ? V(svld1(p, a + i)) : one_a;
       const V vz = kB ? V(svld1(p, b + i)) : one_b;
       store(p, out + i, F(va, vz));
@@ -57,10 +56,9 @@ SVENGINE_INLINE void tile_wide(const Operands<T>& in, Out* y, int64_t y_row, int
 
 template <class T, auto F, class Out, bool kA, bool kB>
 SVENGINE_INLINE void tile_narrow(const Operands<T>& in, Out* y, int64_t y_row, int64_t rows, int64_t columns) {
-  using S = Simd<T>;
-  using V = typename S::Vector;
-  for (int64_t i = 0; i < columns; i += S::kCount) {
-    const vb p = S::below(i, columns);
+  using V = Vec<T>;
+  for (int64_t i = 0; i < columns; i += kLanesOf<T>) {
+    const vb p = lanes_below<T>(i, columns);
     const T *a = in.a + (kA ? i : 0), *b = in.b + (kB ? i : 0);
     Out* out = y + i;
     int64_t r = 0;
@@ -68,16 +66,16 @@ SVENGINE_INLINE void tile_narrow(const Operands<T>& in, Out* y, int64_t y_row, i
       V va[kUnroll], vz[kUnroll];
       SVENGINE_UNROLL
       for (int u = 0; u < kUnroll; ++u) {
-        va[u] = kA ? V(svld1(p, a + u * in.a_row)) : S::dup(a[u * in.a_row]);
-        vz[u] = kB ? V(svld1(p, b + u * in.b_row)) : S::dup(b[u * in.b_row]);
+        va[u] = kA ? V(svld1(p, a + u * in.a_row)) : repeated<T>(a[u * in.a_row]);
+        vz[u] = kB ? V(svld1(p, b + u * in.b_row)) : repeated<T>(b[u * in.b_row]);
       }
       SVENGINE_UNROLL
       for (int u = 0; u < kUnroll; ++u) store(p, out + u * y_row, F(va[u], vz[u]));
       a += kUnroll * in.a_row, b += kUnroll * in.b_row, out += kUnroll * y_row;
     }
     for (; r < rows; ++r) {
-      const V va = kA ? V(svld1(p, a)) : S::dup(*a);
-      const V vz = kB ? V(svld1(p, b)) : S::dup(*b);
+      const V va = kA ? V(svld1(p, a)) : repeated<T>(*a);
+      const V vz = kB ? V(svld1(p, b)) : repeated<T>(*b);
       store(p, out, F(va, vz));
       a += in.a_row, b += in.b_row, out += y_row;
     }
@@ -90,7 +88,7 @@ template <class T, auto F, class Out, bool kA, bool kB>
   const Operands<T> in{static_cast<const T*>(t.a), static_cast<const T*>(t.b), t.a_row, t.b_row};
   Out* y = static_cast<Out*>(t.y);
   if constexpr (sizeof(Out) == sizeof(float)) {
-    if (t.rows >= kUnroll && t.columns <= 2 * Simd<T>::kCount) {
+    if (t.rows >= kUnroll && t.columns <= 2 * kLanesOf<T>) {
       tile_narrow<T, F, Out, kA, kB>(in, y, t.y_row, t.rows, t.columns);
       return;
     }

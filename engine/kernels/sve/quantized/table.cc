@@ -1,4 +1,5 @@
 // Functions of a byte, looked up: a task is a piece of the elements.
+#include "engine/kernels/sve/element.h"
 #include "engine/kernels/sve/quantized/element.h"
 #include "engine/kernels/sve/quantized/shape.h"
 
@@ -7,8 +8,6 @@
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
 namespace {
-
-typedef svuint8_t vbyte __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
 
 constexpr int64_t kPiece = 32768;  // elements of a task
 constexpr int64_t kBytes = __ARM_FEATURE_SVE_BITS / 8;
