@@ -13,11 +13,7 @@ Status infer_complex_gemm(InferContext& c) {
   for (size_t i = 0; i < 2; ++i) SV_TRY(require_rank(c, i, i == 0 ? "A" : "B", 3));
   SV_ASSIGN(const std::vector<Shape> shapes, complex_shapes(c, 0, c.has_input(2) ? 3 : 2));
   SV_ASSIGN(const Shape shape, matmul_shape(shapes[0], shapes[1], is_set(c.attributes(), "transA"), is_set(c.attributes(), "transB")));
-  if (shapes.size() > 2 && shapes[2].has_rank() && shape.has_rank()) {
-    SV_ASSIGN(const Shape both, broadcast(shape, shapes[2]));
-    if (shapes[2].rank() > 2 || (both.is_static() && shape.is_static() && !(both == shape)))
-      return error("C of {} does not broadcast to the result {}", to_string(c.shape(2)), to_string(with_pairs(shape)));
-  }
+  if (shapes.size() > 2) SV_TRY(require_broadcast_to(shapes[2], "C (without its pairs)", shape, "the result"));
   c.set(0, c.dtype(0), with_pairs(shape));
   return {};
 }

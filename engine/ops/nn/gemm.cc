@@ -14,16 +14,9 @@ Status canonicalize_gemm(CanonicalizeContext& c) {
 }
 
 Status infer_gemm(InferContext& c) {
-  for (size_t i = 0; i < 3; ++i) {
-    if (!c.has_input(i)) continue;
-    if (i < 2) SV_TRY(require_rank(c, i, i == 0 ? "A" : "B", 2));
-  }
+  for (size_t i = 0; i < 2; ++i) SV_TRY(require_rank(c, i, i == 0 ? "A" : "B", 2));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), c.attributes().get_int("transA"), c.attributes().get_int("transB")));
-  if (c.has_input(2)) {
-    SV_ASSIGN(Shape both, broadcast(shape, c.shape(2)));
-    if (both.is_static() && shape.is_static() && !(both == shape))
-      return error("C of shape {} does not broadcast to the result {}", to_string(c.shape(2)), to_string(shape));
-  }
+  if (c.has_input(2)) SV_TRY(require_broadcast_to(c.shape(2), "C", shape, "the result"));
   c.set(0, c.dtype(0), std::move(shape));
   return {};
 }
