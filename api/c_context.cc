@@ -71,7 +71,8 @@ svengine_status svengine_context_free(svengine_context* context) {
   return SVENGINE_OK;
 }
 
-svengine_status svengine_run(svengine_context* context, const svengine_tensor* inputs, int32_t input_count, svengine_tensor* outputs, int32_t output_count) {
+svengine_status svengine_run(svengine_context* context, const svengine_tensor* inputs, int32_t input_count, svengine_tensor* outputs,
+                             int32_t output_count) {
   return call(context, [&](ContextObject& c, bool& taken) -> Status {
     SV_TRY(check_counts(c.caller, input_count, outputs, output_count));
     SV_TRY(layouts_of(inputs, input_count, "inputs", c.inputs));
@@ -83,8 +84,9 @@ svengine_status svengine_run(svengine_context* context, const svengine_tensor* i
   });
 }
 
-svengine_status svengine_run_vjp(svengine_context* context, const svengine_tensor* inputs, int32_t input_count, const svengine_tensor* output_gradients,
-                                 svengine_tensor* outputs, int32_t output_count, svengine_tensor* input_gradients) {
+svengine_status svengine_run_vjp(svengine_context* context, const svengine_tensor* inputs, int32_t input_count,
+                                 const svengine_tensor* output_gradients, svengine_tensor* outputs, int32_t output_count,
+                                 svengine_tensor* input_gradients) {
   return call(context, [&](ContextObject& c, bool& taken) -> Status {
     SV_TRY(check_counts(c.caller, input_count, outputs, output_count));
     SV_TRY(layouts_of(inputs, input_count, "inputs", c.inputs));

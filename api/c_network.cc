@@ -34,7 +34,9 @@ svengine_status describe(const svengine_network* handle, bool output, int32_t in
   const std::vector<TensorInfo>& ports = output ? network->shared->outputs() : inputs;
   if (!port) return fail(SVENGINE_INVALID_ARGUMENT, "there is no place for the description (null pointer)");
   if (index < 0 || static_cast<size_t>(index) >= ports.size())
-    return guarded([&] { return fail(SVENGINE_INVALID_ARGUMENT, fmt::format("there is no {} {}; the network has {}", output ? "output" : "input", index, ports.size())); });
+    return guarded([&] {
+      return fail(SVENGINE_INVALID_ARGUMENT, fmt::format("there is no {} {}; the network has {}", output ? "output" : "input", index, ports.size()));
+    });
   const auto i = static_cast<size_t>(index);
   const TensorInfo& info = ports[i];
   *port = {info.name.c_str(), static_cast<svengine_type>(info.type), info.has_rank ? static_cast<int32_t>(info.shape.size()) : -1, info.shape.data(),
@@ -90,7 +92,11 @@ svengine_status svengine_network_counts(const svengine_network* handle, int32_t*
   return SVENGINE_OK;
 }
 
-svengine_status svengine_network_input(const svengine_network* network, int32_t index, svengine_port* port) { return describe(network, false, index, port); }
-svengine_status svengine_network_output(const svengine_network* network, int32_t index, svengine_port* port) { return describe(network, true, index, port); }
+svengine_status svengine_network_input(const svengine_network* network, int32_t index, svengine_port* port) {
+  return describe(network, false, index, port);
+}
+svengine_status svengine_network_output(const svengine_network* network, int32_t index, svengine_port* port) {
+  return describe(network, true, index, port);
+}
 
 }  // extern "C"

@@ -31,7 +31,8 @@ Status layouts_of(const svengine_tensor* tensors, int32_t count, const char* wha
     }
     const DType type = to_dtype(static_cast<ElementType>(t.type));
     if (type == DType::undefined) return error("{} {}: there is no element type {}", what, i, static_cast<int>(t.type));
-    if (t.rank < 0 || (t.rank > 0 && !t.shape)) return error("{} {}: rank {} with its shape at {}", what, i, t.rank, static_cast<const void*>(t.shape));
+    if (t.rank < 0 || (t.rank > 0 && !t.shape))
+      return error("{} {}: rank {} with its shape at {}", what, i, t.rank, static_cast<const void*>(t.shape));
     out[static_cast<size_t>(i)] = {.type = type, .dims = {t.shape, static_cast<size_t>(t.rank)}, .strides = t.strides, .rows = t.rows,
                                    .extent = t.extent, .first_row = t.first_row, .data = t.data};
   }
@@ -41,8 +42,14 @@ Status layouts_of(const svengine_tensor* tensors, int32_t count, const char* wha
 void put_back(const std::vector<TensorLayout>& layouts, svengine_tensor* tensors) {
   for (size_t i = 0; tensors && i < layouts.size(); ++i) {
     const TensorLayout& l = layouts[i];
-    tensors[i] = {static_cast<svengine_type>(to_element_type(l.type)), static_cast<int32_t>(l.dims.size()), l.dims.data(), l.strides, l.rows, l.extent,
-                  l.first_row, l.data};
+    tensors[i] = {static_cast<svengine_type>(to_element_type(l.type)),
+                  static_cast<int32_t>(l.dims.size()),
+                  l.dims.data(),
+                  l.strides,
+                  l.rows,
+                  l.extent,
+                  l.first_row,
+                  l.data};
   }
 }
 

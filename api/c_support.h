@@ -52,7 +52,8 @@ template <class Options>
 Status take_options(const Options* given, Options& out) {
   if (!given) return {};
   if (given->size < sizeof(size_t) || given->size > sizeof(Options) || given->size % alignof(Options) != 0)
-    return error("the options say a size of {} bytes; this library's have {}: begin with the function that gives the defaults", given->size, sizeof(Options));
+    return error("the options say a size of {} bytes; this library's have {}: begin with the function that gives the defaults", given->size,
+                 sizeof(Options));
   std::copy_n(reinterpret_cast<const char*>(given), given->size, reinterpret_cast<char*>(&out));
   return {};
 }

@@ -110,8 +110,8 @@ svengine_status svengine_trainer_step(svengine_trainer* trainer, const svengine_
   });
 }
 
-svengine_status svengine_trainer_evaluate(svengine_trainer* trainer, const svengine_tensor* inputs, int32_t input_count, const svengine_tensor* target,
-                                          double* loss) {
+svengine_status svengine_trainer_evaluate(svengine_trainer* trainer, const svengine_tensor* inputs, int32_t input_count,
+                                          const svengine_tensor* target, double* loss) {
   return with_batch(trainer, inputs, input_count, target, [&](nn::Trainer& t, const nn::Batch& batch) {
     nn::StepReport report;
     if (!t.evaluate(batch, report)) return false;

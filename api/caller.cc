@@ -118,7 +118,9 @@ Status Caller::call(Line& line) {
   arguments_refused_ = true;
   // Memory that an output was filled in with is no place of the caller's when it is given back. Only what a session still has counts:
   // an address that it gave up long ago may be the caller's own by now.
-  const auto is_ours = [&](const void* data) { return std::ranges::any_of(lines_, [&](const Line& l) { return l.session && l.session->owns(data); }); };
+  const auto is_ours = [&](const void* data) {
+    return std::ranges::any_of(lines_, [&](const Line& l) { return l.session && l.session->owns(data); });
+  };
   for (TensorLayout& t : line.outputs)
     if (t.data && is_ours(t.data)) t = {};
   SV_TRY(check(line));

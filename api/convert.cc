@@ -90,7 +90,9 @@ Result<Tensor> borrow(const TensorView& view, size_t index) {
 }
 
 Status layouts_of(const std::vector<TensorView>& views, const char* what, std::vector<TensorLayout>& out) { return layouts_from(views, what, out); }
-Status places_of(const std::vector<MutableTensorView>& views, const char* what, std::vector<TensorLayout>& out) { return layouts_from(views, what, out); }
+Status places_of(const std::vector<MutableTensorView>& views, const char* what, std::vector<TensorLayout>& out) {
+  return layouts_from(views, what, out);
+}
 
 void put_back(const std::vector<TensorLayout>& layouts, std::vector<MutableTensorView>& views) {
   for (size_t i = 0; i < layouts.size(); ++i) {

@@ -245,7 +245,8 @@ Var Net::variable(const std::vector<int64_t>& shape, const std::vector<float>& v
 
 Var Net::integers(const std::vector<int64_t>& values) noexcept {
   return guarded(state_.get(), Var(), [&] {
-    return state_->wrap(state_->builder.constant(Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, std::span<const int64_t>(values)), "integers"));
+    return state_->wrap(
+        state_->builder.constant(Tensor::of<int64_t>({static_cast<int64_t>(values.size())}, std::span<const int64_t>(values)), "integers"));
   });
 }
 

@@ -42,7 +42,8 @@ Result<svengine::TrainerOptions> options_of(const TrainerOptions& o, std::set<st
 bool fits_port(const TensorView& view, const TensorInfo& port) {
   if (view.type != port.type) return false;
   if (!port.has_rank) return true;
-  return std::equal(view.shape.begin(), view.shape.end(), port.shape.begin(), port.shape.end(), [](int64_t given, int64_t wanted) { return wanted < 0 || given == wanted; });
+  return std::equal(view.shape.begin(), view.shape.end(), port.shape.begin(), port.shape.end(),
+                    [](int64_t given, int64_t wanted) { return wanted < 0 || given == wanted; });
 }
 
 std::vector<std::pair<std::string, std::string>> settings_of(const TrainerOptions& o, const svengine::TrainerOptions& inner) {

@@ -1,6 +1,7 @@
 // What a call costs a host program, by the C interface: call_latency MODEL [--rows N] [--callers N] [--seconds S]
 //
-//   call       one thread, on the caller's arrays: mean of runs of 64 calls, and single calls one by one (50 %, 99.9 %, the clock's own time taken off)
+//   call       one thread, on the caller's arrays: mean of runs of 64 calls, and single calls one by one (50 %, 99.9 %, the clock's own
+//              time taken off)
 //   callers    calls a second of N threads with a context each on one network, beside the same on N networks
 //   start      loading the network, a context and the first call: the process's first, and the smallest of 15
 //
@@ -48,7 +49,8 @@ class Caller {
 
   void call() {
     std::fill(outputs_.begin(), outputs_.end(), svengine_tensor{});
-    require(svengine_run(context_, inputs_.data(), static_cast<int32_t>(inputs_.size()), outputs_.data(), static_cast<int32_t>(outputs_.size())), "run");
+    require(svengine_run(context_, inputs_.data(), static_cast<int32_t>(inputs_.size()), outputs_.data(), static_cast<int32_t>(outputs_.size())),
+            "run");
   }
 
  private:
@@ -105,9 +107,11 @@ void measure_calls(const std::string& model, int64_t rows, double seconds) {
     }
     std::sort(groups.begin(), groups.end());
     std::sort(single.begin(), single.end());
-    const auto at = [](const std::vector<double>& sorted, double share) { return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))]; };
-    std::printf("call      mean of 64: %.3f us (smallest %.3f), single: p50 %.3f us, p99 %.3f, p99.9 %.3f (%.2f of p50), of %zu\n", at(groups, 0.5), groups.front(),
-                at(single, 0.5), at(single, 0.99), at(single, 0.999), at(single, 0.999) / at(single, 0.5), single.size());
+    const auto at = [](const std::vector<double>& sorted, double share) {
+      return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
+    };
+    std::printf("call      mean of 64: %.3f us (smallest %.3f), single: p50 %.3f us, p99 %.3f, p99.9 %.3f (%.2f of p50), of %zu\n", at(groups, 0.5),
+                groups.front(), at(single, 0.5), at(single, 0.99), at(single, 0.999), at(single, 0.999) / at(single, 0.5), single.size());
   }
   svengine_network_free(network);
 }

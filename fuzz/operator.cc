@@ -120,7 +120,8 @@ std::string describe(const Relative& r) {
   std::string text;
   for (const RelativeInput& in : r.inputs) {
     if (!text.empty()) text += ", ";
-    text += in.absent ? "absent" : fmt::format("{}{}[{}] as {}", in.constant ? "constant " : "", name_of(in.dtype), to_string(in.dims), to_string(in.declared));
+    text += in.absent ? "absent"
+                      : fmt::format("{}{}[{}] as {}", in.constant ? "constant " : "", name_of(in.dtype), to_string(in.dims), to_string(in.declared));
   }
   text += fmt::format("; {} outputs", r.outputs);
   for (const auto& [name, value] : r.attributes) {

@@ -126,7 +126,8 @@ nb::dict to_python(const CompareReport& report) {
 }
 
 nb::dict compare_sources(nb::handle model, nb::handle inputs, nb::handle against, const std::string& html, std::optional<double> rtol,
-                 std::optional<double> atol, std::optional<int> threads, const std::string& kernels, bool optimize, bool exact_convolution, bool whole) {
+                         std::optional<double> atol, std::optional<int> threads, const std::string& kernels, bool optimize, bool exact_convolution,
+                         bool whole) {
   SessionArguments arguments;
   arguments.threads = threads;
   arguments.kernels = kernels;
@@ -158,7 +159,8 @@ nb::dict compare_sources(nb::handle model, nb::handle inputs, nb::handle against
 
 void bind_compare_models(nb::module_& module) {
   module.def("compare", compare_sources, nb::arg("model"), nb::arg("inputs"), nb::arg("against"), nb::arg("html"), nb::arg("rtol").none(),
-             nb::arg("atol").none(), nb::arg("threads").none(), nb::arg("kernels"), nb::arg("optimize"), nb::arg("exact_convolution"), nb::arg("whole"));
+             nb::arg("atol").none(), nb::arg("threads").none(), nb::arg("kernels"), nb::arg("optimize"), nb::arg("exact_convolution"),
+             nb::arg("whole"));
 }
 
 }  // namespace svengine::python

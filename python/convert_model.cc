@@ -79,7 +79,8 @@ nb::list to_python(const std::vector<VerifiedOutput>& verified) {
 std::vector<VerifiedOutput> verify_written(const std::string& path, const std::string& output, nb::handle inputs,
                                            const validate::ConvertOptions& options, const SessionOptions& session) {
   Model written = value_of(import_onnx(output));
-  const std::vector<Tensor> given = inputs.is_none() ? value_of(validate::random_inputs(written.graph, {}, 1)) : model_inputs(written.graph, inputs, output);
+  const std::vector<Tensor> given =
+      inputs.is_none() ? value_of(validate::random_inputs(written.graph, {}, 1)) : model_inputs(written.graph, inputs, output);
   const nb::gil_scoped_release other_threads_run;
   return value_of(validate::verify_converted(std::move(written.graph), given, path, output, options, session));
 }

@@ -17,8 +17,8 @@ struct Limits {
   Limits or_else(const Limits& others) const;
 };
 
-/// Holds them while it lives. They are the process's, so what has limits waits for what else has some, and runs of other sessions meanwhile count, and
-/// are refused, too. Made without the interpreter's lock.
+/// Holds them while it lives. They are the process's, so what has limits waits for what else has some, and runs of other sessions meanwhile
+/// count, and are refused, too. Made without the interpreter's lock.
 class LimitGuard {
  public:
   explicit LimitGuard(const Limits& limits);

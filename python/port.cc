@@ -39,10 +39,12 @@ nb::tuple ports_of(const std::vector<Session::Port>& ports) {
 void bind_port(nb::module_& module) {
   nb::class_<Port>(module, "Port", "An input or output, as the model declares it.")
       .def_prop_ro("name", [](const Port& p) { return to_python(p.name); })
-      .def_prop_ro("dtype", [](const Port& p) { return to_python(dtype_text(p.type)); },
-                   "NumPy's or ml_dtypes' name of the elements' type; \"sequence(float32)\", \"optional(float32)\", \"map(int64, float32)\".")
-      .def_prop_ro("shape", shape_of,
-                   "A tuple with a number for each dimension, a name (equal names are equal sizes), or None for one that is unknown; None where the rank is.")
+      .def_prop_ro(
+          "dtype", [](const Port& p) { return to_python(dtype_text(p.type)); },
+          "NumPy's or ml_dtypes' name of the elements' type; \"sequence(float32)\", \"optional(float32)\", \"map(int64, float32)\".")
+      .def_prop_ro(
+          "shape", shape_of,
+          "A tuple with a number for each dimension, a name (equal names are equal sizes), or None for one that is unknown; None where the rank is.")
       .def("__repr__", [](const Port& p) {
         return to_python(fmt::format("Port({}, {}{})", nb::repr(to_python(p.name)).c_str(), dtype_text(p.type), nb::repr(shape_of(p)).c_str()));
       });

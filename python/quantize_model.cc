@@ -89,7 +89,8 @@ uint64_t size_of_source(const ModelSource& source) {
 }
 
 /// Both models, as anybody reads them.
-std::vector<OutputNoise> noise_of(const ModelSource& source, const std::string& output, validate::InputSamples& samples, const SessionOptions& options) {
+std::vector<OutputNoise> noise_of(const ModelSource& source, const std::string& output, validate::InputSamples& samples,
+                                  const SessionOptions& options) {
   const auto session_of = [&](Model model) { return value_of(Session::create(std::move(model.graph), options)); };
   validate::ReferenceOutputs reference(session_of(value_of(source.read({}))));
   const std::unique_ptr<Session> after = session_of(value_of(import_onnx(output)));
@@ -139,7 +140,8 @@ struct Sensitivity {
   std::optional<validate::Exclusions> exclusions;
 };
 
-Result<Sensitivity> measure_sensitivity(const Graph& graph, validate::InputSamples& samples, const validate::StaticOptions& how, std::optional<double> keep_snr) {
+Result<Sensitivity> measure_sensitivity(const Graph& graph, validate::InputSamples& samples, const validate::StaticOptions& how,
+                                        std::optional<double> keep_snr) {
   const nb::gil_scoped_release other_threads_run;
   Sensitivity out;
   SV_ASSIGN(auto trials, validate::SensitivityTrials::start(graph, samples, {how, {}}));

@@ -28,7 +28,8 @@ nb::dict random_inputs_of(nb::handle model, const std::map<std::string, int64_t>
 }  // namespace
 
 void bind_random_inputs(nb::module_& module) {
-  module.def("random_inputs", random_inputs_of, nb::arg("model"), nb::kw_only(), nb::arg("dims") = std::map<std::string, int64_t>(), nb::arg("seed") = 1,
+  module.def("random_inputs", random_inputs_of, nb::arg("model"), nb::kw_only(), nb::arg("dims") = std::map<std::string, int64_t>(),
+             nb::arg("seed") = 1,
              "Inputs for a model (path, bytes, onnx.ModelProto) as `svengine run` makes them: a dict of arrays by name. `dims` are sizes of symbolic "
              "dimensions, 1 where none is given.");
 }

@@ -92,7 +92,8 @@ class PySession {
     const Limits limits = given.or_else(limits_);
     if (PyList_Check(inputs.ptr()) || PyTuple_Check(inputs.ptr())) return run(nb::list(nb::borrow(inputs)), limits);
     if (!PyDict_Check(inputs.ptr()) && nb::hasattr(inputs, "keys"))
-      return run_any(nb::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyDict_Type), inputs.ptr(), nullptr)), memory_limit, time_limit);
+      return run_any(nb::steal(PyObject_CallFunctionObjArgs(reinterpret_cast<PyObject*>(&PyDict_Type), inputs.ptr(), nullptr)), memory_limit,
+                     time_limit);
     if (!PyDict_Check(inputs.ptr()))
       throw nb::type_error(fmt::format("inputs are a dict of names or a list, not a {}", nb::inst_name(inputs).c_str()).c_str());
     const nb::list made = run(ordered(nb::borrow<nb::dict>(inputs)), limits);
@@ -144,8 +145,8 @@ void bind_session(nb::module_& module) {
           nb::arg("strict") = false, nb::arg("folder") = "", nb::arg("memory_limit") = nb::none(), nb::arg("time_limit") = nb::none(),
           nb::arg("seed") = nb::none(), "Loads a model: a path, bytes or an onnx.ModelProto. PYTHON.md has the options.")
       .def("run", &PySession::run_any, nb::arg("inputs"), nb::kw_only(), nb::arg("memory_limit") = nb::none(), nb::arg("time_limit") = nb::none(),
-           "Runs on a dict of inputs by name, and gives a dict of outputs; or on a list in the order of `inputs`, and gives a list. Limits are in bytes "
-           "and seconds; those of the session stand where none are given.")
+           "Runs on a dict of inputs by name, and gives a dict of outputs; or on a list in the order of `inputs`, and gives a list. Limits are in "
+           "bytes and seconds; those of the session stand where none are given.")
       .def_prop_ro("inputs", [](const PySession& s) { return ports_of(s.session().inputs()); })
       .def_prop_ro("outputs", [](const PySession& s) { return ports_of(s.session().outputs()); })
       .def_prop_ro("warnings", [](const PySession& s) { return texts(s.warnings()); })

@@ -191,7 +191,8 @@ Tensor map_from(nb::handle value, const Type& type, const std::string& what) {
     list.element = type.element;
     return Tensor::of_items(DType::map, {tensor_from_python(nb::list(dict.keys()), keys, what + ", keys"), items_from(value_list, list, what)});
   }
-  return Tensor::of_items(DType::map, {tensor_from_python(nb::list(dict.keys()), keys, what + ", keys"), tensor_from_python(value_list, values, what)});
+  return Tensor::of_items(DType::map,
+                          {tensor_from_python(nb::list(dict.keys()), keys, what + ", keys"), tensor_from_python(value_list, values, what)});
 }
 
 }  // namespace

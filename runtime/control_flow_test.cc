@@ -102,7 +102,8 @@ TEST_CASE("what cannot be in a branch is an error when the branch is taken") {
     auto body = std::make_shared<Graph>();
     Builder b(*body, all_ops());
     Value* x = b.input("x", DType::f32, Shape{3});
-    b.output(right ? b.add("Neg", {x}) : b.add("Cast", {b.constant(Tensor::of_strings({1}, {"three"}))}, make_attributes({{"to", int64_t{1}}})), "out");
+    b.output(right ? b.add("Neg", {x}) : b.add("Cast", {b.constant(Tensor::of_strings({1}, {"three"}))}, make_attributes({{"to", int64_t{1}}})),
+             "out");
     REQUIRE(b.status().ok());
     return Subgraph(std::move(body));
   };

@@ -199,7 +199,8 @@ TEST_CASE("what its functions refuse, throw or invent is an error of the node") 
     return problem_of(b.status());
   };
   CHECK_THAT(refused("InventsSizes", DType::f32, Shape{4}), Contains("gives a size of -5"));
-  CHECK_THAT(refused("Repeat", DType::f32, Shape{4}, make_attributes({{"repeats", int64_t{3}}})), Contains("its shape function says: x needs rank 2"));
+  CHECK_THAT(refused("Repeat", DType::f32, Shape{4}, make_attributes({{"repeats", int64_t{3}}})),
+             Contains("its shape function says: x needs rank 2"));
   CHECK_THAT(refused("Repeat", DType::f32, Shape{4, 4}), Contains("attribute 'repeats' is missing"));
   CHECK_THAT(refused("Repeat", DType::f32, Shape{4, 4}, make_attributes({{"repeats", int64_t{-3}}})), Contains("gives a size of -3"));
   CHECK_THAT(refused("Swell", DType::f64, Shape{4}), Contains("is of type float64, needs float32"));

@@ -175,7 +175,8 @@ Status Session::call_steady(std::span<const ConstBinding> inputs, std::span<Bind
 Status Session::call_in_parts(const std::vector<Tensor>& inputs, std::span<Binding> outputs) {
   std::vector<MutableTensor> places(outputs.size());
   for (size_t o = 0; o < outputs.size(); ++o)
-    if (outputs[o].data) places[o] = MutableTensor::wrap(outputs[o].type, Dims(outputs[o].dims.begin(), outputs[o].dims.end()), outputs[o].data, nullptr);
+    if (outputs[o].data)
+      places[o] = MutableTensor::wrap(outputs[o].type, Dims(outputs[o].dims.begin(), outputs[o].dims.end()), outputs[o].data, nullptr);
   SV_ASSIGN(steady_.results, run_into(inputs, places));
   for (size_t o = 0; o < outputs.size(); ++o) {
     const Tensor& made = steady_.results[o];

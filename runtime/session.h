@@ -86,8 +86,9 @@ class Session {
                                        bool profile = false);
 
   /// The call of a program's inner loop: results go where `outputs` says, which has one for every output. One without data gets memory of
-  /// this session, its type and shape, good until the next call; where it has a type, these have to be as it says. Again with the types and shapes of the last call, of a network that is
-  /// one plan, it costs what the steps cost: it allocates nothing and takes no lock. After an error the outputs' content is undefined.
+  /// this session, its type and shape, good until the next call; where it has a type, these have to be as it says. Again with the types and
+  /// shapes of the last call, of a network that is one plan, it costs what the steps cost: it allocates nothing and takes no lock. After an
+  /// error the outputs' content is undefined.
   Status call(std::span<const ConstBinding> inputs, std::span<Binding> outputs);
 
   /// Whether call() fails because of these very arguments: for who has to tell that from a failing node.

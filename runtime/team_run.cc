@@ -24,7 +24,8 @@ Result<TeamRun> TeamRun::whole(std::shared_ptr<const Plan> plan, Team& team, Run
   return run;
 }
 
-Result<TeamRun> TeamRun::batch_parallel(const std::vector<std::shared_ptr<const Plan>>& plans, int64_t batch, Team& team, BatchParallel& batch_parallel) {
+Result<TeamRun> TeamRun::batch_parallel(const std::vector<std::shared_ptr<const Plan>>& plans, int64_t batch, Team& team,
+                                        BatchParallel& batch_parallel) {
   TeamRun run;
   run.team_ = &team;
   run.outputs_ = plans[0]->outputs;

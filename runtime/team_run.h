@@ -14,7 +14,8 @@ class TeamRun {
 
   /// plans[g] is group g's for its rows of `batch`; null when there are none for it, which the first group always has. Copies
   /// the weights that the groups do not have yet.
-  static Result<TeamRun> batch_parallel(const std::vector<std::shared_ptr<const Plan>>& plans, int64_t batch, Team& team, BatchParallel& batch_parallel);
+  static Result<TeamRun> batch_parallel(const std::vector<std::shared_ptr<const Plan>>& plans, int64_t batch, Team& team,
+                                        BatchParallel& batch_parallel);
 
   /// Outputs of the whole batch, in order, dense. The parts read inputs and write outputs, their rows, in place.
   const std::vector<PlanTensor>& outputs() const { return outputs_; }

@@ -1,5 +1,5 @@
-// What operators of ONNX Runtime's domain, and ONNX's experimental ones that it still runs, answer where they are easily got wrong: layouts, defaults, what absent inputs mean. Numbers
-// are by hand, or recorded from ONNX Runtime, as each case says. On every kernel set.
+// What operators of ONNX Runtime's domain, and ONNX's experimental ones that it still runs, answer where they are easily got wrong:
+// layouts, defaults, what absent inputs mean. Numbers are by hand, or recorded from ONNX Runtime, as each case says. On every kernel set.
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -28,11 +28,15 @@ TEST_CASE("filters of NhwcConv have their channels last, those of NhwcFusedConv 
 }
 
 TEST_CASE("the mask's index of embeddings is how many of a row are 1, wherever they are") {
-  const Tensor ids = Tensor::of<int32_t>({4, 3}, {0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1}), mask = Tensor::of<int32_t>({4, 3}, {1, 0, 1, 1, 2, 1, 0, 1, 1, 3, -1, 0}), none;
-  const Tensor table = Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6}), gamma = Tensor::of<float>({2}, {1, 1}), answer = Tensor::of<int32_t>({4}, {2, 2, 2, 0});
+  const Tensor ids = Tensor::of<int32_t>({4, 3}, {0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1}),
+               mask = Tensor::of<int32_t>({4, 3}, {1, 0, 1, 1, 2, 1, 0, 1, 1, 3, -1, 0}), none;
+  const Tensor table = Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6}), gamma = Tensor::of<float>({2}, {1, 1}),
+               answer = Tensor::of<int32_t>({4}, {2, 2, 2, 0});
   check_answer("EmbedLayerNormalization", {ids, none, table, table, none, gamma, gamma, mask}, {}, answer, 0, 1);
-  const Tensor bytes = Tensor::of<uint8_t>({3, 2}, {1, 2, 3, 4, 5, 6}), row = Tensor::of<uint8_t>({2}, {1, 2}), one = Tensor::scalar(1.0f), zero = Tensor::of<uint8_t>({}, {0});
-  check_answer("QEmbedLayerNormalization", {ids, none, bytes, bytes, none, row, row, mask, one, one, none, one, one, zero, zero, none, zero, zero}, {}, answer, 0, 1);
+  const Tensor bytes = Tensor::of<uint8_t>({3, 2}, {1, 2, 3, 4, 5, 6}), row = Tensor::of<uint8_t>({2}, {1, 2}), one = Tensor::scalar(1.0f),
+               zero = Tensor::of<uint8_t>({}, {0});
+  check_answer("QEmbedLayerNormalization", {ids, none, bytes, bytes, none, row, row, mask, one, one, none, one, one, zero, zero, none, zero, zero},
+               {}, answer, 0, 1);
 }
 
 TEST_CASE("QLinearConv with channels_last has filters with their channels first") {
@@ -57,7 +61,8 @@ TEST_CASE("MatMulNBits of bfloat16, its blocks as they lie and as g_idx says") {
   static const std::vector<uint16_t> ones(16, kOne);
   const auto bfloats = [](Dims dims, const uint16_t* bits) { return Tensor::wrap(DType::bf16, std::move(dims), bits, nullptr); };
   const std::vector<uint8_t> bytes(8, 0x98);  // 8 and 9, which are 0 and 1
-  const Tensor a = bfloats({1, 16}, ones.data()), b = Tensor::of<uint8_t>({1, 1, 8}, bytes), scale = bfloats({1, 1}, &kHalf), answer = bfloats({1, 1}, &kFour), none;
+  const Tensor a = bfloats({1, 16}, ones.data()), b = Tensor::of<uint8_t>({1, 1, 8}, bytes), scale = bfloats({1, 1}, &kHalf),
+               answer = bfloats({1, 1}, &kFour), none;
   const AttributeList attributes{{"K", int64_t{16}}, {"N", int64_t{1}}, {"bits", int64_t{4}}, {"block_size", int64_t{16}}};
   check_answer("MatMulNBits", {a, b, scale}, attributes, answer, 0);
   check_answer("MatMulNBits", {a, b, scale, none, Tensor::of<int32_t>({16}, std::vector<int32_t>(16, 0))}, attributes, answer, 0);
@@ -79,7 +84,8 @@ TEST_CASE("a sink takes its part of GroupQueryAttention's Softmax, and gives not
 
 TEST_CASE("GroupQueryAttention of caches in 8 and 4 bits, whose new keys and values are rounded, too") {
   // The query is 0: the answer is the mean of the values, 3 * 0.5 and what 2.2 is to a half.
-  const Tensor zero = Tensor::of<float>({1, 1, 2}, {0, 0}), v = Tensor::of<float>({1, 1, 2}, {2.2f, 100}), half = Tensor::of<float>({1}, {0.5f}), none;
+  const Tensor zero = Tensor::of<float>({1, 1, 2}, {0, 0}), v = Tensor::of<float>({1, 1, 2}, {2.2f, 100}), half = Tensor::of<float>({1}, {0.5f}),
+               none;
   const Tensor last = Tensor::of<int32_t>({1}, {1}), total = Tensor::of<int32_t>({}, {2});
   const Attribute one = int64_t{1}, all = std::string("PER_TENSOR"), each = std::string("PER_CHANNEL");
   const auto inputs = [&](const Tensor& keys, const Tensor& values, const Tensor& scale) {
@@ -88,21 +94,25 @@ TEST_CASE("GroupQueryAttention of caches in 8 and 4 bits, whose new keys and val
   static constexpr int8_t kPast[] = {3, -128}, kPresent[] = {3, -128, 4, 127}, kZeros[] = {0, 0};
   const auto bytes_of = [](int64_t length, const int8_t* values) { return Tensor::wrap(DType::i8, {1, 1, length, 2}, values, nullptr); };
   const Tensor bytes = bytes_of(1, kPast), zeros = bytes_of(1, kZeros);
-  const AttributeList eight{{"num_heads", one}, {"kv_num_heads", one}, {"k_quant_type", all}, {"v_quant_type", all}, {"kv_cache_bit_width", int64_t{8}}};
+  const AttributeList eight{
+      {"num_heads", one}, {"kv_num_heads", one}, {"k_quant_type", all}, {"v_quant_type", all}, {"kv_cache_bit_width", int64_t{8}}};
   check_answer("GroupQueryAttention", inputs(zeros, bytes, half), eight, Tensor::of<float>({1, 1, 2}, {1.75f, -0.25f}));
   check_answer("GroupQueryAttention", inputs(zeros, bytes, half), eight, bytes_of(2, kPresent), 0, 2);
   // 3 and -8, then 4 and what is most: 7. Of other scales 2 and 7.
   const Tensor nibbles = Tensor::of<uint8_t>({1, 1, 1, 1}, {0x0b}), same = Tensor::of<float>({1, 1, 1, 2}, {1, 10});
-  const AttributeList four{{"num_heads", one}, {"kv_num_heads", one}, {"k_quant_type", each}, {"v_quant_type", each}, {"kv_cache_bit_width", int64_t{4}}};
+  const AttributeList four{
+      {"num_heads", one}, {"kv_num_heads", one}, {"k_quant_type", each}, {"v_quant_type", each}, {"kv_cache_bit_width", int64_t{4}}};
   check_answer("GroupQueryAttention", inputs(nibbles, nibbles, same), four, Tensor::of<float>({1, 1, 2}, {2.5f, -5}));
   check_answer("GroupQueryAttention", inputs(nibbles, nibbles, same), four, Tensor::of<uint8_t>({1, 1, 2, 1}, {0x0b, 0xfa}), 0, 2);
 }
 
 TEST_CASE("output_qk of GroupQueryAttention, before and behind the Softmax") {
-  const Tensor q = Tensor::of<float>({1, 2, 1}, {1, 2}), k = Tensor::of<float>({1, 2, 1}, {3, 5}), none, last = Tensor::of<int32_t>({1}, {1}), total = Tensor::of<int32_t>({}, {2});
+  const Tensor q = Tensor::of<float>({1, 2, 1}, {1, 2}), k = Tensor::of<float>({1, 2, 1}, {3, 5}), none, last = Tensor::of<int32_t>({1}, {1}),
+               total = Tensor::of<int32_t>({}, {2});
   const std::vector<Tensor> inputs{q, k, k, none, none, last, total};
   const Attribute one = int64_t{1};
-  check_answer("GroupQueryAttention", inputs, {{"num_heads", one}, {"kv_num_heads", one}, {"qk_output", one}}, Tensor::of<float>({1, 1, 2, 2}, {3, 0, 6, 10}), 1e-6, 3);
+  check_answer("GroupQueryAttention", inputs, {{"num_heads", one}, {"kv_num_heads", one}, {"qk_output", one}},
+               Tensor::of<float>({1, 1, 2, 2}, {3, 0, 6, 10}), 1e-6, 3);
   const float first = 1 / (1 + std::exp(4.0f));
   check_answer("GroupQueryAttention", inputs, {{"num_heads", one}, {"kv_num_heads", one}, {"qk_output", int64_t{2}}},
                Tensor::of<float>({1, 1, 2, 2}, {1, 0, first, 1 - first}), 1e-6, 3);
@@ -120,7 +130,8 @@ TEST_CASE("GroupQueryAttention's sliding cache drops what no window sees, and pa
   check_answer("GroupQueryAttention", {zero, zero, tokens({30}), rows({0, 0}), rows({10, 20}), number(5), number(6)}, slides, tokens({25}));
   check_answer("GroupQueryAttention", {zero, zero, tokens({30}), rows({0, 0}), rows({10, 20}), number(5), number(6)}, slides, rows({20, 30}), 0, 2);
   check_answer("GroupQueryAttention", {zero, zero, tokens({40}), rows({0, 0, 0}), rows({10, 20, 30}), number(5), number(6)}, slides, tokens({35}));
-  check_answer("GroupQueryAttention", {zero, zero, tokens({40}), rows({0, 0, 0}), rows({10, 20, 30}), number(5), number(6)}, slides, rows({30, 40, 30}), 0, 2);
+  check_answer("GroupQueryAttention", {zero, zero, tokens({40}), rows({0, 0, 0}), rows({10, 20, 30}), number(5), number(6)}, slides,
+               rows({30, 40, 30}), 0, 2);
   // One of two new tokens is padding.
   std::vector<Tensor> chunk{tokens({0, 0}), tokens({0, 0}), tokens({3, 99}), rows({0, 0, 0, 0}), rows({1, 2, 8, 8}), number(2), number(4)};
   chunk.resize(16);
@@ -135,10 +146,12 @@ TEST_CASE("past and present of MultiHeadAttention as buffers, of which a part is
   const auto buffer = [](std::initializer_list<float> values) { return Tensor::of<float>({1, 1, 5, 1}, values); };
   const Tensor keys = buffer({0, 0, 9, 9, 9}), values = buffer({1, 2, 9, 8, 7});
   const Attribute one = int64_t{1};
-  const std::vector<Tensor> inputs{zero, zero, fresh, none, none, none, keys, values, used}, masked{zero, zero, fresh, none, none, keys, values, used};
+  const std::vector<Tensor> inputs{zero, zero, fresh, none, none, none, keys, values, used},
+      masked{zero, zero, fresh, none, none, keys, values, used};
   check_answer("MultiHeadAttention", inputs, {{"num_heads", one}}, Tensor::of<float>({1, 1, 1}, {3}));
   check_answer("MultiHeadAttention", inputs, {{"num_heads", one}}, buffer({1, 2, 6, 8, 7}), 0, 2);
-  check_answer("DecoderMaskedMultiHeadAttention", masked, {{"num_heads", one}, {"past_present_share_buffer", one}}, Tensor::of<float>({1, 1, 1}, {3}));
+  check_answer("DecoderMaskedMultiHeadAttention", masked, {{"num_heads", one}, {"past_present_share_buffer", one}},
+               Tensor::of<float>({1, 1, 1}, {3}));
   std::vector<Tensor> full = inputs;
   full[8] = Tensor::of<int32_t>({1}, {5});
   CHECK_FALSE(infer_types(*graph_of("MultiHeadAttention", full, {{"num_heads", one}}).nodes().front()).ok());
@@ -158,7 +171,8 @@ TEST_CASE("a mask of one column in place of the keys masks nothing, as ONNX Runt
 }
 
 TEST_CASE("Inverse, of a matrix that needs rows swapped too") {
-  check_answer("Inverse", {Tensor::of<float>({2, 2, 2}, {0, 2, 4, 0, 1, 2, 3, 4})}, {}, Tensor::of<float>({2, 2, 2}, {0, 0.25f, 0.5f, 0, -2, 1, 1.5f, -0.5f}));
+  check_answer("Inverse", {Tensor::of<float>({2, 2, 2}, {0, 2, 4, 0, 1, 2, 3, 4})}, {},
+               Tensor::of<float>({2, 2, 2}, {0, 0.25f, 0.5f, 0, -2, 1, 1.5f, -0.5f}));
 }
 
 TEST_CASE("UnfoldTensor's windows take the dimension's place, their elements the end") {
@@ -205,8 +219,10 @@ TEST_CASE("ONNX's experimental operators") {
   check_answer("Affine", {x}, {}, x);
   check_answer("Scale", {x}, {{"scale", half}}, Tensor::of<float>({1, 2, 2, 2}, {-1, -0.5f, 0, 0.5f, 1, 1.5f, 2, 2.5f}));
   check_answer("ScaledTanh", {Tensor::of<float>({2}, {-2, 1000})}, {{"alpha", two}, {"beta", half}}, Tensor::of<float>({2}, {-1.5231884f, 2}));
-  check_answer("ParametricSoftplus", {Tensor::of<float>({2}, {-2, 1000})}, {{"alpha", two}, {"beta", half}}, Tensor::of<float>({2}, {0.62652326f, 1000}));
-  check_answer("ImageScaler", {x}, {{"bias", std::vector<float>{1, 2}}, {"scale", two}}, Tensor::of<float>({1, 2, 2, 2}, {-3, -1, 1, 3, 6, 8, 10, 12}));
+  check_answer("ParametricSoftplus", {Tensor::of<float>({2}, {-2, 1000})}, {{"alpha", two}, {"beta", half}},
+               Tensor::of<float>({2}, {0.62652326f, 1000}));
+  check_answer("ImageScaler", {x}, {{"bias", std::vector<float>{1, 2}}, {"scale", two}},
+               Tensor::of<float>({1, 2, 2, 2}, {-3, -1, 1, 3, 6, 8, 10, 12}));
   check_answer("Crop", {x}, {{"border", border}}, Tensor::of<float>({1, 2, 1, 1}, {-1, 3}));
   check_answer("Crop", {x}, {{"border", border}, {"scale", Ints{2, 1}}}, Tensor::of<float>({1, 2, 2, 1}, {-1, 1, 3, 5}));
   CHECK_FALSE(infer_types(*graph_of("Crop", {x}, {{"border", border}, {"scale", Ints{3, 1}}}).nodes().front()).ok());

@@ -68,7 +68,8 @@ TEST_CASE("GreedySearch goes on until every sequence has ended, and pads") {
 
 TEST_CASE("GreedySearch counts places from the first token that is no padding") {
   const Attribute by_place = decoder({{0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {1, 0, 0, 0}}, "%position_ids");
-  check_answer("GreedySearch", {tokens({2, 3}, {0, 0, 2, 0, 2, 2}), one(7)}, {{"decoder", by_place}, {"eos_token_id", kThree}, {"pad_token_id", kZero}},
+  check_answer("GreedySearch", {tokens({2, 3}, {0, 0, 2, 0, 2, 2}), one(7)},
+               {{"decoder", by_place}, {"eos_token_id", kThree}, {"pad_token_id", kZero}},
                tokens({2, 7}, {0, 0, 2, 1, 2, 0, 0, 0, 2, 2, 2, 0, 0, 0}));
 }
 
@@ -122,26 +123,29 @@ TEST_CASE("DecoderMaskedMultiHeadAttention reads the past of the beam that cache
   const Tensor keys = Tensor::of<float>({2, 1, 3, 1}, {0, 0, 0, 0, 0, 0}), values = Tensor::of<float>({2, 1, 3, 1}, {10, 20, 0, 30, 40, 0});
   const std::vector<Tensor> inputs{zeros, zeros, fresh, kNone, kNone, keys, values, one(2), one(2), tokens({1, 2, 3}, {0, 1, 0, 1, 0, 0})};
   const AttributeList attributes = {{"num_heads", kOne}, {"past_present_share_buffer", kOne}};
-  check_answer("DecoderMaskedMultiHeadAttention", inputs, attributes, Tensor::of<float>({2, 1, 1}, {51.0f / 3, 52.0f / 3}), 1e-5);  // 10 40 1; 30 20 2
+  check_answer("DecoderMaskedMultiHeadAttention", inputs, attributes, Tensor::of<float>({2, 1, 1}, {51.0f / 3, 52.0f / 3}),
+               1e-5);  // 10 40 1; 30 20 2
   check_answer("DecoderMaskedMultiHeadAttention", inputs, attributes, Tensor::of<float>({2, 1, 3, 1}, {10, 20, 1, 30, 40, 2}), 1e-6, 2);
 }
 
 TEST_CASE("Sampling keeps the likely tokens") {
   const Attribute chain = decoder(kChain), few = 0.05f, filtered = -9.0f;
-  const AttributeList attributes = {{"decoder", chain}, {"eos_token_id", kThree}, {"pad_token_id", kZero}, {"top_p", few}, {"min_tokens_to_keep", kOne},
-                                    {"filter_value", filtered}};
+  const AttributeList attributes = {{"decoder", chain}, {"eos_token_id", kThree},     {"pad_token_id", kZero},
+                                    {"top_p", few},     {"min_tokens_to_keep", kOne}, {"filter_value", filtered}};
   const std::vector<Tensor> inputs{tokens({1, 1}, {1}), one(2)};
   check_answer("Sampling", inputs, attributes, tokens({1, 2}, {1, 2}));
   check_answer("Sampling", inputs, attributes, Tensor::of<float>({1, 4}, {-9, -9, std::log(0.7f), -9}), 1e-6, 1);
   const Attribute most = 0.85f;  // of 0.7 and 0.2 and less
-  check_answer("Sampling", inputs, {{"decoder", chain}, {"eos_token_id", kThree}, {"pad_token_id", kZero}, {"top_p", most}, {"filter_value", filtered}},
+  check_answer("Sampling", inputs,
+               {{"decoder", chain}, {"eos_token_id", kThree}, {"pad_token_id", kZero}, {"top_p", most}, {"filter_value", filtered}},
                Tensor::of<float>({1, 4}, {-9, -9, std::log(0.7f), std::log(0.2f)}), 1e-6, 1);
 }
 
 namespace {
 
 /// Tokens: 0 pads, 1 begins, 4 ends. The likeliest first token leads to no likely text.
-const std::vector<std::vector<double>> kFork = {{0, 0, 0, 0, 1}, {0, 0, 0.6, 0.4, 0}, {0, 0, 0.4, 0.35, 0.25}, {0, 0, 0.05, 0.05, 0.9}, {1, 0, 0, 0, 0}};
+const std::vector<std::vector<double>> kFork = {
+    {0, 0, 0, 0, 1}, {0, 0, 0.6, 0.4, 0}, {0, 0, 0.4, 0.35, 0.25}, {0, 0, 0.05, 0.05, 0.9}, {1, 0, 0, 0, 0}};
 
 }  // namespace
 
@@ -162,10 +166,12 @@ TEST_CASE("BeamSearch finds what a likely beginning hides, and judges by length"
 TEST_CASE("BeamSearch gives the scores of each step, and 0 for those that it does not make") {
   const Attribute sure = decoder({{0, 0.5, 0.5}, {0, 0, 1}, {1, 0, 0}});
   const float never = -1e9f, tiny = kNever;
-  check_answer("BeamSearch", {tokens({1, 1}, {1}), one(3), kNone, one(1), one(1)}, {{"decoder", sure}, {"eos_token_id", kTwo}, {"pad_token_id", kZero}},
-               Tensor::of<float>({2, 1, 1, 3}, {tiny, tiny, 0, 0, 0, 0}), 1e-5, 2);
+  check_answer("BeamSearch", {tokens({1, 1}, {1}), one(3), kNone, one(1), one(1)},
+               {{"decoder", sure}, {"eos_token_id", kTwo}, {"pad_token_id", kZero}}, Tensor::of<float>({2, 1, 1, 3}, {tiny, tiny, 0, 0, 0, 0}), 1e-5,
+               2);
   const Attribute loop = decoder({{0, 0.5, 0.5}, {0, 1, 0}, {1, 0, 0}});
-  check_answer("BeamSearch", {tokens({1, 1}, {1}), one(2), kNone, one(2), one(1)}, {{"decoder", loop}, {"eos_token_id", kTwo}, {"pad_token_id", kZero}},
+  check_answer("BeamSearch", {tokens({1, 1}, {1}), one(2), kNone, one(2), one(1)},
+               {{"decoder", loop}, {"eos_token_id", kTwo}, {"pad_token_id", kZero}},
                Tensor::of<float>({1, 1, 2, 3}, {tiny, 0, tiny, never, never, never}), 1e-5, 2);
 }
 
@@ -316,7 +322,8 @@ TEST_CASE("BifurcationDetector takes what is predicted as the source goes on, an
   check_answer("BifurcationDetector", {source, list({7}), list({0})}, {}, list({3}), 0, 1);
   check_answer("BifurcationDetector", {source, list({1, 6}), list({0})}, {}, list({-1}), 0, 1);  // 6 is there twice, 1 6 never
   check_answer("BifurcationDetector", {source, list({7, 6}), list({0})}, {}, list({4}), 0, 1);
-  CHECK_THAT(refusal("BifurcationDetector", {source, list({5}), list({1}), list({6, 7})}, {}), Catch::Matchers::Contains("pred_tokens has 2 tokens, needs 5"));
+  CHECK_THAT(refusal("BifurcationDetector", {source, list({5}), list({1}), list({6, 7})}, {}),
+             Catch::Matchers::Contains("pred_tokens has 2 tokens, needs 5"));
   CHECK_THAT(refusal("BifurcationDetector", {source, list({5}), list({6}), list({6})}, {}), Catch::Matchers::Contains("prev_suffix_match_idx is 6"));
 }
 

@@ -55,7 +55,8 @@ TEST_CASE("GatedRMSNorm normalises as many elements together as scale has") {
 
 TEST_CASE("LinearAttentionGate's decay and rate") {
   const Tensor zero = Tensor::of<float>({1, 1, 2}, {0, 1});
-  check_answer("LinearAttentionGate", {zero, list({0, -1}), list({-2, 3}), zero}, {}, Tensor::of<float>({1, 1, 2}, {-2 * std::log(2.0f), 3 * std::log(2.0f)}));
+  check_answer("LinearAttentionGate", {zero, list({0, -1}), list({-2, 3}), zero}, {},
+               Tensor::of<float>({1, 1, 2}, {-2 * std::log(2.0f), 3 * std::log(2.0f)}));
   check_answer("LinearAttentionGate", {zero, list({0, -1}), list({-2, 3}), zero}, {}, Tensor::of<float>({1, 1, 2}, {0.5f, 0.7310586f}), 1e-6, 1);
 }
 
@@ -101,7 +102,8 @@ TEST_CASE("MoEGroupRouter chooses groups by their best experts, then experts of 
   const Tensor logits = row({2, -9, 1, 1.5f}), zero = list({0, 0, 0, 0});
   const AttributeList groups{{"top_k", kOne}, {"n_group", kTwo}};
   check_answer("MoEGroupRouter", {logits, zero}, groups, row({-10000, -10000, -10000, log_sigmoid(1.5f)}));
-  check_answer("MoEGroupRouter", {logits, zero}, {{"top_k", kOne}, {"n_group", kTwo}, {"group_topk", kOne}}, row({log_sigmoid(2), -10000, -10000, -10000}));
+  check_answer("MoEGroupRouter", {logits, zero}, {{"top_k", kOne}, {"n_group", kTwo}, {"group_topk", kOne}},
+               row({log_sigmoid(2), -10000, -10000, -10000}));
   check_answer("MoEGroupRouter", {logits, list({0, 0, 0.5f, 0})}, {{"top_k", kOne}, {"router_sentinel", -1.0f}}, row({-1, -1, log_sigmoid(1), -1}));
   check_answer("MoEGroupRouter", {row({0, 0}), list({1, 2})}, {{"top_k", kOne}}, row({0.5f, 0.5f}), 1e-6, 2);
   CHECK_FALSE(is_taken("MoEGroupRouter", {logits, zero}, {{"top_k", int64_t{3}}, {"n_group", kTwo}}));
@@ -125,7 +127,8 @@ TEST_CASE("heads of queries and of keys may be shared in LinearAttention") {
   const AttributeList linear{{"q_num_heads", kOne}, {"kv_num_heads", kTwo}, {"update_rule", std::string("linear")}};
   check_answer("LinearAttention", {token({2}), token({3, 5}), token({7, 11})}, linear, token({42, 110}));
   check_answer("LinearAttention", {token({2}), token({3}), token({7, 11})}, linear, token({42, 66}));
-  check_answer("LinearAttention", {token({2}), token({3}), token({7, 11}), kNone, token({9, 9}), token({9})}, linear, Tensor::of<float>({1, 2, 1, 1}, {21, 33}), 1e-6, 1);
+  check_answer("LinearAttention", {token({2}), token({3}), token({7, 11}), kNone, token({9, 9}), token({9})}, linear,
+               Tensor::of<float>({1, 2, 1, 1}, {21, 33}), 1e-6, 1);
   CHECK_FALSE(is_taken("LinearAttention", {token({2, 2}), token({3}), token({7, 11, 13})}, {{"q_num_heads", kTwo}, {"kv_num_heads", int64_t{3}}}));
 }
 
@@ -143,7 +146,8 @@ TEST_CASE("CausalConvWithState with elements apart, channels last, and the state
   check_answer("CausalConvWithState", {x, weight, kNone, past}, {{"state_window", int64_t{4}}}, line({15, 21, 32}));
   check_answer("CausalConvWithState", {x, weight, kNone, past}, {{"state_window", int64_t{4}}}, Tensor::of<float>({4, 1, 1, 1}, {0, 1, 2, 3}), 0, 1);
   const Tensor endless = Tensor::of<float>({4, 1, 1, 1}, {7, 7, 7, std::numeric_limits<float>::infinity()});
-  check_answer("CausalConvWithState", {x, weight, kNone, endless}, {{"state_window", int64_t{4}}}, Tensor::of<float>({4, 1, 1, 1}, {0, 1, 2, 3}), 0, 1);
+  check_answer("CausalConvWithState", {x, weight, kNone, endless}, {{"state_window", int64_t{4}}}, Tensor::of<float>({4, 1, 1, 1}, {0, 1, 2, 3}), 0,
+               1);
 }
 
 TEST_CASE("VarlenCausalConvWithState looks back within a sequence and its state alone") {
@@ -177,7 +181,8 @@ TEST_CASE("DynamicTimeWarping's way, and which it takes of equal ones (as ONNX R
 }
 
 TEST_CASE("queries of SparseAttention see the blocks of their rows alone") {
-  const Tensor q = Tensor::of<float>({1, 2, 2}, {1, 2, 3, 4}), v = Tensor::of<float>({1, 2, 2}, {5, 6, 7, 8}), cache = Tensor::of<float>({1, 1, 2, 2}, {9, 9, 9, 9});
+  const Tensor q = Tensor::of<float>({1, 2, 2}, {1, 2, 3, 4}), v = Tensor::of<float>({1, 2, 2}, {5, 6, 7, 8}),
+               cache = Tensor::of<float>({1, 1, 2, 2}, {9, 9, 9, 9});
   const auto indices = [](std::initializer_list<int32_t> values) { return Tensor::of<int32_t>({1, static_cast<int64_t>(values.size())}, values); };
   const AttributeList attributes{{"num_heads", kOne}, {"kv_num_heads", kOne}, {"sparse_block_size", kOne}};
   const std::vector<Tensor> own{q, q, v, cache, cache, indices({0, 1, 2}), indices({0, 1}), whole({2}), whole({2})};
@@ -191,9 +196,11 @@ TEST_CASE("queries of SparseAttention see the blocks of their rows alone") {
 // Gates that are always 1 (Affine of 0 and 1), and a cell that is the sum of its inputs: the step's input, and 10 times what attention gave. Keys
 // and queries of 0 find all places alike.
 TEST_CASE("AttnLSTM attends to the places that a memory has, and to nothing before the first step") {
-  const Tensor x = cube({2, 1, 1}, {1, 2}), w = cube({1, 4, 2}, {0, 0, 0, 0, 0, 0, 1, 10}), r = cube({1, 4, 1}, {0, 0, 0, 0}), zero = cube({1, 1, 1}, {0});
+  const Tensor x = cube({2, 1, 1}, {1, 2}), w = cube({1, 4, 2}, {0, 0, 0, 0, 0, 0, 1, 10}), r = cube({1, 4, 1}, {0, 0, 0, 0}),
+               zero = cube({1, 1, 1}, {0});
   const std::vector<Tensor> inputs{x, w, r, kNone, kNone, kNone, kNone, kNone, zero, zero, row({0}), cube({1, 3, 1}, {1, 3, 8}), whole({2})};
-  const Attribute names = std::vector<std::string>{"Affine", "Affine", "Affine"}, alphas = std::vector<float>{0, 1, 1}, betas = std::vector<float>{1, 0, 0};
+  const Attribute names = std::vector<std::string>{"Affine", "Affine", "Affine"}, alphas = std::vector<float>{0, 1, 1},
+                  betas = std::vector<float>{1, 0, 0};
   const Attribute reverse = std::string("reverse");
   const auto forward = AttributeList{{"hidden_size", kOne}, {"activations", names}, {"activation_alpha", alphas}, {"activation_beta", betas}};
   check_answer("AttnLSTM", inputs, forward, cube({2, 1, 1, 1}, {1, 23}));
@@ -215,8 +222,18 @@ TEST_CASE("AttnLSTM attends to the places that a memory has, and to nothing befo
 
 TEST_CASE("activations of both directions of AttnLSTM take their parameters one after another") {
   const Tensor w = cube({2, 4, 2}, {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0}), zeros = cube({2, 1, 1}, {0, 0});
-  const std::vector<Tensor> inputs{cube({1, 1, 1}, {1}), w, cube({2, 4, 1}, {0, 0, 0, 0, 0, 0, 0, 0}), kNone, kNone, kNone, kNone, kNone, zeros, zeros,
-                                   Tensor::of<float>({2, 1}, {0, 0}), cube({1, 1, 1}, {5})};
+  const std::vector<Tensor> inputs{cube({1, 1, 1}, {1}),
+                                   w,
+                                   cube({2, 4, 1}, {0, 0, 0, 0, 0, 0, 0, 0}),
+                                   kNone,
+                                   kNone,
+                                   kNone,
+                                   kNone,
+                                   kNone,
+                                   zeros,
+                                   zeros,
+                                   Tensor::of<float>({2, 1}, {0, 0}),
+                                   cube({1, 1, 1}, {5})};
   const AttributeList attributes{{"direction", std::string("bidirectional")},
                                  {"activations", std::vector<std::string>{"Affine", "Relu", "LeakyRelu", "Affine", "Affine", "Relu"}},
                                  {"activation_alpha", std::vector<float>{0, 0.5f, 0, 3}},

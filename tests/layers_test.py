@@ -3,7 +3,7 @@
 
   includes    go down the layers only; a kernel includes kernels' headers alone, and its intrinsics through vec.h
   processors  are asked for in their places only; a kernel has no conditional compilation
-  sizes       files under 400 lines (kernels 300), functions under 60, in C++ and Python
+  sizes       files under 400 lines (kernels 300), functions under 60, in C++ and Python; lines of C++ as long as .clang-format has them
   library     prints nothing, never ends the process, throws nothing
   classes     have one definition: two of one name in one namespace crash, wherever they are
   operators   an OpDef is defined in engine/ops, by define_<operator>() in the file of that operator
@@ -39,7 +39,7 @@ NUMBERED_TYPE = re.compile(r'static_cast<DType>\((?!i\))')
 CONTRACTS = 'engine/kernels/contract.cc'
 # What stands for a part of protobuf throws what that does.
 PROTOBUF = 'api/protobuf_parts.cc'
-MOST_LINES, MOST_KERNEL_LINES, MOST_FUNCTION_LINES = 399, 299, 59
+MOST_LINES, MOST_KERNEL_LINES, MOST_FUNCTION_LINES, MOST_COLUMNS = 399, 299, 59, 150
 
 
 def is_test(path):
@@ -152,6 +152,8 @@ def size_problems(path, text):
     for name, length in (python_functions(text) if path.endswith('.py') else cpp_functions(lines)):
         if length > MOST_FUNCTION_LINES:
             yield f'{name[:60]} has {length} lines; {MOST_FUNCTION_LINES + 1} are too many'
+    if not path.endswith('.py'):
+        yield from (f'line {i + 1} has {len(line)} characters; {MOST_COLUMNS + 1} are too many' for i, line in enumerate(lines) if len(line) > MOST_COLUMNS)
 
 
 def problems(root):

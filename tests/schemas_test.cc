@@ -16,7 +16,8 @@ using validate::Schemas;
 
 namespace {
 
-constexpr DType kTypes[] = {DType::f32, DType::f64, DType::f16, DType::i8, DType::u8, DType::i16, DType::i32, DType::i64, DType::boolean, DType::string};
+constexpr DType kTypes[] = {DType::f32, DType::f64, DType::f16, DType::i8,      DType::u8,
+                            DType::i16, DType::i32, DType::i64, DType::boolean, DType::string};
 
 /// How many inputs there are before the first that may be absent.
 int leading_inputs(const Schema& schema) {

@@ -16,9 +16,10 @@ namespace svengine {
 
 class MutableTensor;
 
-/// Elements to read, or a handle (is_handle()): strings, or tensors in a sequence, optional or map. Copies share storage, which may be a file mapped read-only or the caller's: nothing can be written through a
-/// Tensor, only through the MutableTensor that its storage was made as. Storage may be unaligned (weights in place in a model
-/// file), so element access is for aligned tensors: allocate() gives those, aligned_copy() makes one.
+/// Elements to read, or a handle (is_handle()): strings, or tensors in a sequence, optional or map. Copies share storage, which may be a
+/// file mapped read-only or the caller's: nothing can be written through a Tensor, only through the MutableTensor that its storage was made
+/// as. Storage may be unaligned (weights in place in a model file), so element access is for aligned tensors: allocate() gives those,
+/// aligned_copy() makes one.
 class Tensor {
  public:
   Tensor() = default;

@@ -39,7 +39,8 @@ auto table_of(const Attributes& attributes) {
   using Shared = std::shared_ptr<const Table>;
   const void* maker = &table_maker<make>;
   if (attributes.tables())
-    if (std::shared_ptr<const void> kept = attributes.tables()->find(maker)) return Result<Shared>(std::static_pointer_cast<const Table>(std::move(kept)));
+    if (std::shared_ptr<const void> kept = attributes.tables()->find(maker))
+      return Result<Shared>(std::static_pointer_cast<const Table>(std::move(kept)));
   Result<Table> made = make(attributes);
   if (!made.ok()) return Result<Shared>(std::move(made).error());
   Shared table = std::make_shared<const Table>(std::move(made).value());

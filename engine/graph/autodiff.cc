@@ -105,7 +105,8 @@ Status Differentiator::differentiate(Node& node) {
   if (const int only = node.op().traits.linear_input; only >= 0)
     for (size_t i = 0; i < wanted.size(); ++i)
       if (wanted[i] && static_cast<int>(i) != only)
-        return unimplemented("operator {} has a gradient with respect to input {} alone, and one is needed with respect to input {}", node.op().name, only, i);
+        return unimplemented("operator {} has a gradient with respect to input {} alone, and one is needed with respect to input {}", node.op().name,
+                             only, i);
   if (!node.op().gradient) return unimplemented("operator {} has no gradient, and one is needed through this node", node.op().name);
   std::vector<Value*> gradients;
   for (Value* v : node.outputs()) gradients.push_back(total(v));

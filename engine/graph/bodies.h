@@ -14,7 +14,8 @@ namespace svengine {
 inline constexpr const char* kCaptured = "captured";
 
 inline bool has_body(const Node& node) {
-  return std::any_of(node.attributes.begin(), node.attributes.end(), [](const auto& entry) { return std::holds_alternative<Subgraph>(entry.second); });
+  return std::any_of(node.attributes.begin(), node.attributes.end(),
+                     [](const auto& entry) { return std::holds_alternative<Subgraph>(entry.second); });
 }
 
 /// A copy of a body, and the attribute that it is.

@@ -18,7 +18,8 @@ std::optional<int64_t> ExpandContext::dim(size_t i, int64_t d) const {
 bool ExpandContext::waits_for_same_shape(const Value* a, const Value* b) const {
   const Shape &left = a->type.shape, &right = b->type.shape;
   const auto same = [](const Dim& x, const Dim& y) { return x.same(y); };
-  const bool certain = left.has_rank() && right.has_rank() && std::equal(left.dims().begin(), left.dims().end(), right.dims().begin(), right.dims().end(), same);
+  const bool certain =
+      left.has_rank() && right.has_rank() && std::equal(left.dims().begin(), left.dims().end(), right.dims().begin(), right.dims().end(), same);
   return uncertain_ == UncertainShapes::wait && !certain;
 }
 

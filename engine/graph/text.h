@@ -17,10 +17,10 @@
 // One thing a line; '#' begins a comment. A dimension is a number, a name (quoted unless it is an identifier) or '?'; '*'
 // alone is an unknown rank; {c16} is an NCHWc layout of 16 channels a block. '-' is an absent optional input. @"name" is the
 // node's name where it is not the operator's. A body is a graph of its own, with its captured values as its last inputs. What a sequence,
-// optional or map holds stands in parentheses: sequence(float32[3])[], map(int64, float32[*])[]. Reals always have a point, an exponent, or are inf or nan; an empty list says
-// its kind: ints[], floats[], strings[]. Elements of floats of 16 bits and less are their bits: 0x3c00. Constants with many elements
-// are printed by a digest of their bytes, for people and for comparing, and cannot be parsed; what is parsed, but never printed, is a progression:
-// {3, 5, ...}.
+// optional or map holds stands in parentheses: sequence(float32[3])[], map(int64, float32[*])[]. Reals always have a point, an exponent, or
+// are inf or nan; an empty list says its kind: ints[], floats[], strings[]. Elements of floats of 16 bits and less are their bits: 0x3c00.
+// Constants with many elements are printed by a digest of their bytes, for people and for comparing, and cannot be parsed; what is parsed,
+// but never printed, is a progression: {3, 5, ...}.
 #pragma once
 #include <string>
 #include <string_view>

@@ -221,8 +221,9 @@ TEST_CASE("samples are inputs of random values or given ones, attributes and a n
   CHECK(samples[2].inputs[0].value.items().size() == 1);
   CHECK(samples[2].inputs[1].value.data<double>()[2] == 0.5);
   CHECK((samples[2].inputs[2].low == -0.5 && samples[2].inputs[2].high == 1000));
-  for (const char* wrong : {"float32[2]", "(float32[2]", "(float32[N])", "(float32[2] 1)", "(float32[2] 1 to)", "(float32[2] 1 2)", "(int8[3]{1, ...})",
-                            "(int8[9]{1, 2, 4, ...})", "(int8[2000000]{1, 2, ...})", "(int4[3]{1, 2, ...})", "(float32[1]) {i = }", "(what[1])"}) {
+  for (const char* wrong :
+       {"float32[2]", "(float32[2]", "(float32[N])", "(float32[2] 1)", "(float32[2] 1 to)", "(float32[2] 1 2)", "(int8[3]{1, ...})",
+        "(int8[9]{1, 2, 4, ...})", "(int8[2000000]{1, 2, ...})", "(int4[3]{1, 2, ...})", "(float32[1]) {i = }", "(what[1])"}) {
     INFO(wrong);
     CHECK(!parse_samples(wrong, ops()).ok());
   }

@@ -79,7 +79,8 @@ uint64_t encode(long double x, int exponent_bits, int fraction_bits) {
   if (rest > 0.5L || (rest == 0.5L && std::fmod(whole, 2.0L) == 1)) whole += 1;
   // Carries run into the exponent by themselves.
   const long double unit = std::ldexp(1.0L, fraction_bits);
-  const uint64_t bits = whole < unit ? static_cast<uint64_t>(whole) : static_cast<uint64_t>(whole - unit) + (static_cast<uint64_t>(exponent + bias) << fraction_bits);
+  const uint64_t bits =
+      whole < unit ? static_cast<uint64_t>(whole) : static_cast<uint64_t>(whole - unit) + (static_cast<uint64_t>(exponent + bias) << fraction_bits);
   return sign | std::min(bits, infinite);
 }
 
@@ -95,7 +96,8 @@ Number read(DType type, const std::byte* at) {
     default: break;
   }
   const int width = 8 * bytes_of(type);
-  const __int128 integer = is_signed(type) && bits >> (width - 1) ? static_cast<__int128>(bits) - (static_cast<__int128>(1) << width) : static_cast<__int128>(bits);
+  const __int128 integer =
+      is_signed(type) && bits >> (width - 1) ? static_cast<__int128>(bits) - (static_cast<__int128>(1) << width) : static_cast<__int128>(bits);
   return {static_cast<long double>(integer), integer};
 }
 
@@ -174,11 +176,12 @@ void check_cast(const KernelTable* set, DType from, DType to, int64_t n) {
     const Number number = read(from, x.data() + i * bytes_of(from));
     uint64_t got = 0;
     std::memcpy(&got, y.data() + i * bytes_of(to), static_cast<size_t>(bytes_of(to)));
-    const bool right = from == to                                      ? std::memcmp(x.data() + i * bytes_of(to), y.data() + i * bytes_of(to), static_cast<size_t>(bytes_of(to))) == 0
+    const bool right = from == to ? std::memcmp(x.data() + i * bytes_of(to), y.data() + i * bytes_of(to), static_cast<size_t>(bytes_of(to))) == 0
                        : std::isnan(number.value) && is_floating(to) ? is_nan_bits(to, got)
-                                                                  : got == expected(from, to, number);
+                                                                     : got == expected(from, to, number);
     if (right) continue;
-    INFO(set->name << " from " << static_cast<int>(from) << " to " << static_cast<int>(to) << " value " << static_cast<double>(number.value) << " got " << got);
+    INFO(set->name << " from " << static_cast<int>(from) << " to " << static_cast<int>(to) << " value " << static_cast<double>(number.value)
+                   << " got " << got);
     FAIL("not what the reference says");
   }
   REQUIRE(y.intact());

@@ -158,7 +158,8 @@ TEST_CASE("positions by a float32 scale are rounded to float32") {
 TEST_CASE("positions by sizes are exact") {
   for (const int64_t in : {1, 3, 7, 14, 30, 113})
     for (int64_t out = 1; out < 130; ++out) {
-      const ResizeAxis axis{.in = in, .out = out, .scale = static_cast<double>(out) / static_cast<double>(in), .coordinate = ResizeCoordinate::kAsymmetric};
+      const ResizeAxis axis{
+          .in = in, .out = out, .scale = static_cast<double>(out) / static_cast<double>(in), .coordinate = ResizeCoordinate::kAsymmetric};
       const Map map = nearest_map(axis, ResizeNearest::kFloor);
       for (int64_t j = 0; j < out; ++j) REQUIRE(map[static_cast<size_t>(j)] == j * in / out);
     }
@@ -314,8 +315,17 @@ TEST_CASE("A weighted gather takes the largest product, NaN where it is the firs
           for (int32_t& v : index) v = static_cast<int32_t>(random() % (kPlane + 1)) - 1;
           for (int64_t i = 0; i < taps * count; ++i)
             if (index[i] < 0) weight[i] = kNaN;  // nobody looks at it
-          WeightedGatherArgs args{.x = x.data(), .y = y.data(), .channels = kPlanes * lanes, .count = count, .x_stride = kPlane * lanes,
-                                  .y_stride = count * lanes, .taps = taps, .index = index.data(), .weight = weight.data(), .blocked = blocked, .largest = true};
+          WeightedGatherArgs args{.x = x.data(),
+                                  .y = y.data(),
+                                  .channels = kPlanes * lanes,
+                                  .count = count,
+                                  .x_stride = kPlane * lanes,
+                                  .y_stride = count * lanes,
+                                  .taps = taps,
+                                  .index = index.data(),
+                                  .weight = weight.data(),
+                                  .blocked = blocked,
+                                  .largest = true};
           std::vector<float> want(y.size());
           for (int pass = 0; pass < 2; ++pass) {
             args.accumulate = pass == 1;

@@ -215,9 +215,13 @@ TEST_CASE("remainders of floats are exact, whatever the operands", "[elementwise
   std::vector<float> a, b;
   const auto add = [&](float x, float y) { a.push_back(x), b.push_back(y); };
   for (const float x : {0.0f, -0.0f, 1.0f, -3.5f, 1e-40f, -0x1p-126f, 0x1p-101f, 0x1p-99f, 0x1.fffffep127f, kInfinity, -kInfinity, std::nanf("")})
-    for (const float y : {0.0f, -0.0f, 1.0f, -0.1f, 3e-41f, 0x1p-126f, 0x1.fffffep-101f, 0x1p-100f, 0x1p100f, -0x1p127f, kInfinity, -kInfinity, std::nanf("")}) add(x, y);
+    for (const float y :
+         {0.0f, -0.0f, 1.0f, -0.1f, 3e-41f, 0x1p-126f, 0x1.fffffep-101f, 0x1p-100f, 0x1p100f, -0x1p127f, kInfinity, -kInfinity, std::nanf("")})
+      add(x, y);
   for (int i = 0; i < 200000; ++i) {
-    const auto number = [&] { return std::ldexp(static_cast<float>(random() % (1u << 24)), static_cast<int>(random() % 30) - 35) * (random() % 2 ? 1.0f : -1.0f); };
+    const auto number = [&] {
+      return std::ldexp(static_cast<float>(random() % (1u << 24)), static_cast<int>(random() % 30) - 35) * (random() % 2 ? 1.0f : -1.0f);
+    };
     add(number(), number());
   }
   for (int i = 0; i < 50000; ++i) {  // whole quotients and their neighbours

@@ -228,7 +228,8 @@ TEST_CASE("pow keeps its bound and IEEE 754's special cases", "[math]") {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> uniform(-150, 150);
   for (int i = 0; i < 100000; ++i) {  // results of all magnitudes
-    const float x = i % 2 ? std::bit_cast<float>(static_cast<uint32_t>(random() & 0x7f7fffff)) : 0.5f + static_cast<float>(random() % 4096) * 0x1p-11f;
+    const float x =
+        i % 2 ? std::bit_cast<float>(static_cast<uint32_t>(random() & 0x7f7fffff)) : 0.5f + static_cast<float>(random() % 4096) * 0x1p-11f;
     if (x == 0 || x == 1) continue;
     a.push_back(x), b.push_back(static_cast<float>(uniform(random) / std::log2(x)));
   }

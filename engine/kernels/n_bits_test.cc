@@ -50,7 +50,8 @@ struct Weights {
     std::fill(zeros.begin(), zeros.end(), uint8_t{0});
     for (int64_t c = 0; c < p.n; ++c)
       for (int64_t b = 0; b < blocks; ++b) {
-        const auto to = static_cast<size_t>((c / kNBitsColumns * blocks + b) * kNBitsColumns + c % kNBitsColumns), from = static_cast<size_t>(c * blocks + b);
+        const auto to = static_cast<size_t>((c / kNBitsColumns * blocks + b) * kNBitsColumns + c % kNBitsColumns),
+                   from = static_cast<size_t>(c * blocks + b);
         scales[to] = scale[from], float_zeros[to] = zero[from], zeros[to] = static_cast<uint8_t>(zero[from]);
       }
     pack_n_bits(matrix(), source.data(), levels.data(), 0, n_bits_panels(p.n));

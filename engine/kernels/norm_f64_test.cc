@@ -50,7 +50,8 @@ void check(const KernelTable& set, const GroupNormArgsF64& args, double bound) {
       const int64_t c = line % args.groups * channels + i / args.spatial;
       const Wide scale = args.scale ? args.scale[c] : 1, bias = args.bias ? args.bias[c] : 0;
       const Wide want = (args.x[line * n + i] - m.mean) * inv_std * scale + bias, got = args.y[line * n + i];
-      INFO(set.name << " n " << n << " spatial " << args.spatial << " element " << i << " got " << static_cast<double>(got) << " want " << static_cast<double>(want));
+      INFO(set.name << " n " << n << " spatial " << args.spatial << " element " << i << " got " << static_cast<double>(got) << " want "
+                    << static_cast<double>(want));
       REQUIRE(std::fabs(got - want) <= bound * (std::fabs(want) + std::fabs(bias) + std::fabs(scale)));
     }
     if (args.mean) REQUIRE(std::fabs(args.mean[line] - m.mean) <= 0x1p-23L * std::fabs(m.mean) + bound);

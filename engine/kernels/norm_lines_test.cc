@@ -44,13 +44,17 @@ void check_lines(const KernelTable& set, const LineNormArgsOf<T>& args, const T*
       long double sum = 0, mean = 0, divisor = 0;
       for (const size_t k : at) sum += args.x[k];
       if (args.norm == LineNorm::kDeviation) mean = sum / static_cast<long double>(at.size());
-      for (const size_t k : at) divisor += args.norm == LineNorm::kL1 ? std::fabs(static_cast<long double>(args.x[k])) : (args.x[k] - mean) * (args.x[k] - mean);
+      for (const size_t k : at)
+        divisor += args.norm == LineNorm::kL1 ? std::fabs(static_cast<long double>(args.x[k])) : (args.x[k] - mean) * (args.x[k] - mean);
       if (args.norm == LineNorm::kDeviation) divisor /= static_cast<long double>(at.size());
       if (args.norm != LineNorm::kL1) divisor = std::sqrt(divisor);
       divisor += args.guard;
       for (const size_t k : at) {
         const long double want = divisor == 0 ? 0 : (args.x[k] - mean) / divisor;
-        const long double bound = std::is_same_v<T, float> ? 0x1.1p-24L : 0x1p-52L * (4 + static_cast<long double>(args.n) / 8), slack = args.norm == LineNorm::kDeviation ? 0x1p-51L * (1 + static_cast<long double>(args.n) / 1000) * (1 + std::fabs(mean) / divisor) : 0;
+        const long double bound = std::is_same_v<T, float> ? 0x1.1p-24L : 0x1p-52L * (4 + static_cast<long double>(args.n) / 8),
+                          slack = args.norm == LineNorm::kDeviation
+                                      ? 0x1p-51L * (1 + static_cast<long double>(args.n) / 1000) * (1 + std::fabs(mean) / divisor)
+                                      : 0;
         INFO(set.name << " norm " << static_cast<int>(args.norm) << " n " << args.n << " inner " << args.inner << " got " << static_cast<double>(y[k])
                       << " want " << static_cast<double>(want));
         REQUIRE(std::fabs(y[k] - want) <= bound * std::fabs(want) + slack);
@@ -65,7 +69,14 @@ void check_sizes(const KernelTable& set, int64_t lines, int64_t n, int64_t inner
   GuardedBuffer<T> x(static_cast<size_t>(lines * n * inner)), y(x.size()), in_place(x.size());
   for (T& v : x) v = static_cast<T>(normal(random));
   for (const LineNorm norm : kNorms) {
-    LineNormArgsOf<T> args{.x = x.data(), .y = y.data(), .norm = norm, .guard = norm == LineNorm::kDeviation ? 1e-9 : 0, .lines = {1, {lines}, {n * inner}}, .segments = {}, .n = n, .inner = inner};
+    LineNormArgsOf<T> args{.x = x.data(),
+                           .y = y.data(),
+                           .norm = norm,
+                           .guard = norm == LineNorm::kDeviation ? 1e-9 : 0,
+                           .lines = {1, {lines}, {n * inner}},
+                           .segments = {},
+                           .n = n,
+                           .inner = inner};
     run_tasks(kernel_of<T>(set), args);
     check_lines(set, args, y.data());
     std::copy(x.begin(), x.end(), in_place.begin());
@@ -118,8 +129,13 @@ TEST_CASE("lines of several dimensions, in segments of several") {
       GuardedBuffer<float> x(static_cast<size_t>(60 * piece)), y(x.size());
       for (float& v : x) v = normal(random);
       for (const LineNorm norm : kNorms) {
-        const LineNormArgs args{.x = x.data(), .y = y.data(), .norm = norm, .lines = {2, {5, 3}, {piece, 10 * piece}}, .segments = {2, {2, 2}, {5 * piece, 30 * piece}},
-                                .n = 37, .inner = inner};
+        const LineNormArgs args{.x = x.data(),
+                                .y = y.data(),
+                                .norm = norm,
+                                .lines = {2, {5, 3}, {piece, 10 * piece}},
+                                .segments = {2, {2, 2}, {5 * piece, 30 * piece}},
+                                .n = 37,
+                                .inner = inner};
         for (float& v : y) v = std::numeric_limits<float>::quiet_NaN();
         run_tasks(set->norm->line_norm, args);
         check_lines(*set, args, y.data());

@@ -1,8 +1,8 @@
 // Backward passes of what slides a window over images: pooling, and convolution as a matrix product.
 //
-// Plain layouts, but for pooling, which has both; a plane is one channel of one image, and PoolShape (pool.h) describes its window: planes = batch * channels.
-// Every element of a result is a sum in an order fixed by the shape: outputs row by row and left to right in vectors, taps in
-// row-major order within them. Nothing may overlap. Tasks own planes (unfold: rows of columns).
+// Plain layouts, but for pooling, which has both; a plane is one channel of one image, and PoolShape (pool.h) describes its window: planes
+// = batch * channels. Every element of a result is a sum in an order fixed by the shape: outputs row by row and left to right in vectors,
+// taps in row-major order within them. Nothing may overlap. Tasks own planes (unfold: rows of columns).
 //
 //   fold      dx[p][in(o, t)] = sum over o, t of columns[p][t][o]      in(o, t) = o * stride - pad + t * dilation
 //   unfold    columns[p][t][o] = x[p][in(o, t)], 0 outside             the transpose of fold

@@ -141,7 +141,8 @@ void CustomCall::add(const Value* value) {
   std::vector<int64_t>& shape = shapes_.emplace_back();
   if (value && value->type.shape.has_rank())
     for (const Dim& d : value->type.shape.dims()) shape.push_back(number_of(d));
-  operands_.push_back({value ? static_cast<svengine_type>(value->type.dtype) : SVENGINE_UNKNOWN, static_cast<int32_t>(shape.size()), shape.data(), nullptr});
+  operands_.push_back(
+      {value ? static_cast<svengine_type>(value->type.dtype) : SVENGINE_UNKNOWN, static_cast<int32_t>(shape.size()), shape.data(), nullptr});
 }
 
 int64_t CustomCall::number_of(const Dim& dim) {
@@ -162,7 +163,8 @@ Result<Dim> CustomCall::size(int64_t number) const {
 Status infer_custom(InferContext& c) {
   SV_TRY(check_input_types(c));
   const CustomOperator& custom = custom_of(c.node());
-  const bool ranks_known = std::all_of(c.node().inputs().begin(), c.node().inputs().end(), [](const Value* v) { return !v || v->type.shape.has_rank(); });
+  const bool ranks_known =
+      std::all_of(c.node().inputs().begin(), c.node().inputs().end(), [](const Value* v) { return !v || v->type.shape.has_rank(); });
   // The shape function is told the outputs' types.
   for (size_t i = 0; i < c.output_count(); ++i) {
     Shape shape;

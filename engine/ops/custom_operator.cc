@@ -52,7 +52,8 @@ Status check_counts(const svengine_operator& o) {
 
 Status check_types(const svengine_operator& o) {
   for (size_t i = 0; i < o.input_types_count; ++i)
-    if (o.input_types[i] == 0 || (o.input_types[i] & ~kCustomOperandTypes.bits)) return error("input {} may be of types that are none (bits {:#x})", i, o.input_types[i]);
+    if (o.input_types[i] == 0 || (o.input_types[i] & ~kCustomOperandTypes.bits))
+      return error("input {} may be of types that are none (bits {:#x})", i, o.input_types[i]);
   for (size_t i = 0; i < o.output_types_count; ++i) {
     const int32_t type = o.output_types[i];
     if (type >= 0 ? !kCustomOperandTypes.has(dtype_from_number(type).value_or(DType::undefined)) : -1 - int64_t{type} >= o.min_inputs)
@@ -85,7 +86,8 @@ Status check(const svengine_operator& o) {
 }
 
 AttributeKind kind_of(svengine_attribute_kind kind) {
-  static constexpr AttributeKind kKinds[] = {AttributeKind::kInt, AttributeKind::kFloat, AttributeKind::kString, AttributeKind::kInts, AttributeKind::kFloats};
+  static constexpr AttributeKind kKinds[] = {AttributeKind::kInt, AttributeKind::kFloat, AttributeKind::kString, AttributeKind::kInts,
+                                             AttributeKind::kFloats};
   return kKinds[kind];
 }
 
@@ -125,14 +127,15 @@ Result<svengine_operator> complete(const void* given) {
   std::memcpy(&size, given, sizeof size);
   // `user` was the last field of the first version.
   if (size < offsetof(svengine_operator, user) + sizeof(void*) || size > sizeof(svengine_operator))
-    return error("says a size of {} bytes; those of this library have {}: `size` is sizeof(svengine_operator), and the header is this version's", size,
-                 sizeof(svengine_operator));
+    return error("says a size of {} bytes; those of this library have {}: `size` is sizeof(svengine_operator), and the header is this version's",
+                 size, sizeof(svengine_operator));
   svengine_operator out{};
   std::memcpy(&out, given, size);
   if (!is_name(out.domain)) return error("names no domain (a word of 1 to {} ASCII characters)", kLongestName);
   if (!is_name(out.name)) return error("of domain '{}' has no name (a word of 1 to {} ASCII characters)", out.domain, kLongestName);
   const std::string_view domain = out.domain;
-  if (domain == "ai.onnx" || domain == kInternalDomain) return error("'{}' is of domain '{}', whose operators are the engine's own", out.name, domain);
+  if (domain == "ai.onnx" || domain == kInternalDomain)
+    return error("'{}' is of domain '{}', whose operators are the engine's own", out.name, domain);
   if (Status status = check(out); !status.ok()) return std::move(status).error().in(fmt::format("'{}' of '{}'", out.name, out.domain));
   return out;
 }

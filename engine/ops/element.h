@@ -9,8 +9,8 @@
 
 namespace svengine::ops {
 
-/// The one of float32, float64, int32 and int64, with which all kernels compute, that holds all values of another number type (float16, small integers): what such values are
-/// converted to before a kernel of four types gets them. uint64 has none; it comes back as it is.
+/// The one of float32, float64, int32 and int64, with which all kernels compute, that holds all values of another number type (float16,
+/// small integers): what such values are converted to before a kernel of four types gets them. uint64 has none; it comes back as it is.
 DType computed_type(DType type);
 
 /// A scalar tensor of any type, the value converted as C does (float16 rounded to nearest), and within the limits of integers.

@@ -31,7 +31,8 @@ struct Basin {
     open_v.resize(static_cast<size_t>(count));
     for (int64_t y = 0; y < ny; ++y)
       for (int64_t x = 0; x < nx; ++x) {
-        bed[at(x, y)] = 9 + 3 * std::sin(2 * kPi * static_cast<double>(x + 1) / width_of()) * std::cos(2 * kPi * static_cast<double>(y + 1) / height_of());
+        bed[at(x, y)] =
+            9 + 3 * std::sin(2 * kPi * static_cast<double>(x + 1) / width_of()) * std::cos(2 * kPi * static_cast<double>(y + 1) / height_of());
         if (is_wet(x, y)) wet.push_back(x + nx * y);
         open_u[at(x, y)] = x + 1 < nx && is_wet(x, y) && is_wet(x + 1, y);  // the face between (x, y) and (x + 1, y)
         open_v[at(x, y)] = y + 1 < ny && is_wet(x, y) && is_wet(x, y + 1);

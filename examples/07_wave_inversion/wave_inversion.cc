@@ -68,7 +68,9 @@ std::vector<float> velocity(const Size& size, bool with_body) {
   for (int64_t z = 0; z < size.cells; ++z)
     for (int64_t y = 0; y < size.cells; ++y)
       for (int64_t x = 0; x < size.cells; ++x) {
-        const double r2 = (std::pow(static_cast<double>(z) - 0.5 * n, 2) + std::pow(static_cast<double>(y) - 0.55 * n, 2) + std::pow(static_cast<double>(x) - 0.45 * n, 2)) / (n * n);
+        const double r2 = (std::pow(static_cast<double>(z) - 0.5 * n, 2) + std::pow(static_cast<double>(y) - 0.55 * n, 2) +
+                           std::pow(static_cast<double>(x) - 0.45 * n, 2)) /
+                          (n * n);
         out.push_back(static_cast<float>(1.8 + 0.3 * static_cast<double>(z) / n + (with_body ? 0.35 * std::exp(-r2 / 0.03) : 0)));
       }
   return out;

@@ -32,7 +32,8 @@ Error RefusedTypes::error() const {
   std::string out;
   for (const auto& [type, names] : operators_) {
     const size_t shown = std::min(names.size(), kMostOperatorsShown);
-    out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", name_of(type), fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", name_of(type),
+                       fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
     if (shown < names.size()) out += fmt::format(" and {} more", names.size() - shown);
   }
   return unimplemented("not supported: {}. First: {}", out, first_);

@@ -137,8 +137,9 @@ class Checker {
       if (!problem.empty()) problems_.add(std::move(problem), name);
       for (const AttributeProto& attribute : node.attribute()) {
         if (const char* what = def ? attribute_problem(attribute, def) : nullptr)
-          problems_.add(
-              fmt::format("{} with {} as attribute '{}'", printable(node.op_type(), kMostNameShown), what, printable(attribute.name(), kMostNameShown)), name);
+          problems_.add(fmt::format("{} with {} as attribute '{}'", printable(node.op_type(), kMostNameShown), what,
+                                    printable(attribute.name(), kMostNameShown)),
+                        name);
         else if (attribute.has_g()) SV_TRY(check(attribute.g().node(), within));
       }
     }

@@ -82,7 +82,12 @@ bool fits(DType type, uint64_t bits) {
   switch (type) {
     case DType::i8: return value >= INT8_MIN && value <= INT8_MAX;
     case DType::u8:
-    case DType::f8e4m3fn: case DType::f8e4m3fnuz: case DType::f8e5m2: case DType::f8e5m2fnuz: case DType::f8e8m0: return value >= 0 && value <= UINT8_MAX;
+    case DType::f8e4m3fn:
+    case DType::f8e4m3fnuz:
+    case DType::f8e5m2:
+    case DType::f8e5m2fnuz:
+    case DType::f8e8m0:
+      return value >= 0 && value <= UINT8_MAX;
     // Two or four elements; writers take the byte with and without its sign.
     case DType::u4: case DType::i4: case DType::u2: case DType::i2: case DType::f4e2m1: return value >= INT8_MIN && value <= UINT8_MAX;
     case DType::boolean: return value == 0 || value == 1;

@@ -126,7 +126,8 @@ Result<Tensor> read_map(onnx::Bytes message, size_t offset, const std::shared_pt
     return error("a map has {} integers and {} texts as keys, needs keys of one kind", keys.size(), string_keys.size());
   SV_ASSIGN(values, joined_scalars(values));
   const auto count = static_cast<int64_t>(keys.size() + string_keys.size());
-  Tensor list = string_keys.empty() ? Tensor::of<int64_t>({count}, std::span<const int64_t>(keys)) : Tensor::of_strings({count}, std::move(string_keys));
+  Tensor list =
+      string_keys.empty() ? Tensor::of<int64_t>({count}, std::span<const int64_t>(keys)) : Tensor::of_strings({count}, std::move(string_keys));
   const int64_t there = values.type() == DType::sequence ? static_cast<int64_t>(values.items().size()) : values.count();
   if (list.count() != there) return error("is a map of {} keys and {} values", count, there);
   return Tensor::of_items(DType::map, {std::move(list), std::move(values)});

@@ -28,7 +28,8 @@ const Tensor kNumbers = Tensor::of<float>({2}, {1, 2}), kWords = Tensor::of_stri
 /// Each kind, within each other.
 std::vector<Tensor> samples() {
   const Tensor map = Tensor::of_items(DType::map, {kWords, kNumbers});
-  const Tensor numbered = Tensor::of_items(DType::map, {Tensor::of<int64_t>({2}, {-1, INT64_MAX}), Tensor::of_items(DType::sequence, {kNumbers, kNumbers})});
+  const Tensor numbered =
+      Tensor::of_items(DType::map, {Tensor::of<int64_t>({2}, {-1, INT64_MAX}), Tensor::of_items(DType::sequence, {kNumbers, kNumbers})});
   const Tensor words = Tensor::of_items(DType::map, {Tensor::of<int64_t>({2}, {0, 7}), kWords});
   const Tensor sequence = Tensor::of_items(DType::sequence, {kNumbers, kWords, Tensor::of<int64_t>({}, {5})});
   return {Tensor::of_items(DType::sequence, {}), sequence, Tensor::of_items(DType::sequence, {sequence, sequence}), map, numbered, words,

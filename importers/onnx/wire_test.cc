@@ -25,7 +25,8 @@ using Numbers = std::vector<uint32_t>;
 }  // namespace
 
 TEST_CASE("fields of every wire type are read with their payload and their whole") {
-  const std::string text = std::string("\x08\x96\x01", 3) + std::string("\x12\x03" "abc") + std::string("\x1d\1\2\3\4", 5) + std::string("\x21\1\2\3\4\5\6\7\x08", 9);
+  const std::string text = std::string("\x08\x96\x01", 3) + std::string("\x12\x03" "abc") + std::string("\x1d\1\2\3\4", 5) +
+                           std::string("\x21\1\2\3\4\5\6\7\x08", 9);
   WireReader reader(bytes_of(text));
   Field f;
   REQUIRE(reader.next(f));

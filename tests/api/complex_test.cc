@@ -97,7 +97,8 @@ TEMPLATE_TEST_CASE("products of complex vectors are right for every length, step
       if (!context) FAIL(context.error());
       for (int64_t length = 0; length <= 67; ++length)
         for (const int64_t step : {1, 2, -1, -3})
-          for (const size_t ahead : {size_t{0}, size_t{1}}) check_product<TestType>(context, 1, length, step, ahead ? 1 : -step, ahead, false, conjugate);
+          for (const size_t ahead : {size_t{0}, size_t{1}})
+            check_product<TestType>(context, 1, length, step, ahead ? 1 : -step, ahead, false, conjugate);
       for (const int64_t length : {255, 256, 1001, 4099}) check_product<TestType>(context, 1, length, 1, -2, 1, false, conjugate);
     }
 }
@@ -114,7 +115,8 @@ TEMPLATE_TEST_CASE("products of a complex matrix and a vector are right for ever
       if (!context) FAIL(context.error());
       for (const int64_t rows : {1, 2, 7, 16, 17, 33, 70})
         for (const int64_t length : {0, 1, 2, 3, 5, 8, 15, 16, 17, 31, 40, 67})
-          check_product<TestType>(context, rows, length, length % 3 == 1 ? -2 : 1, length % 2 ? -1 : 3, static_cast<size_t>(length % 2), true, conjugate);
+          check_product<TestType>(context, rows, length, length % 3 == 1 ? -2 : 1, length % 2 ? -1 : 3, static_cast<size_t>(length % 2), true,
+                                  conjugate);
     }
 }
 }  // namespace complex_test

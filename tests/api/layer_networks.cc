@@ -57,7 +57,8 @@ int main(int argc, char** argv) {
   add("encoder", nn::TransformerEncoderLayer(24, 3, options), {{-1, 7, 24}});
   add("decoder", nn::TransformerDecoderLayer(24, 3, options), {{-1, 7, 24}, {-1, 5, 24}});
   options.activation = "gelu", options.norm_first = true, options.causal = true;
-  add("encoder_norm_first", nn::Sequential({nn::TransformerEncoderLayer(24, 3, options), nn::TransformerEncoderLayer(24, 3, options)}), {{-1, 7, 24}});
+  add("encoder_norm_first", nn::Sequential({nn::TransformerEncoderLayer(24, 3, options), nn::TransformerEncoderLayer(24, 3, options)}),
+      {{-1, 7, 24}});
   add("decoder_norm_first", nn::TransformerDecoderLayer(24, 3, options), {{-1, 7, 24}, {-1, 5, 24}});
   add("lstm", nn::LSTM(6, 9), {{-1, 5, 6}});
   add("lstm_deep", nn::LSTM(6, 9, 3), {{-1, 4, 6}});

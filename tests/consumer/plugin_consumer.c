@@ -1,4 +1,5 @@
-/* plugin_consumer MODEL PLUGIN: the operators of examples/06_plugin in a program. MODEL computes y[N, 6] = PeriodicDifference(x[N, 6], spacing 0.5). */
+/* plugin_consumer MODEL PLUGIN: the operators of examples/06_plugin in a program. MODEL computes
+ * y[N, 6] = PeriodicDifference(x[N, 6], spacing 0.5). */
 #include <svengine/operators.h>
 
 #include <stdio.h>
@@ -26,7 +27,8 @@ static void check_refusals(const char* plugin) {
   check(svengine_register_operators(&mine, 1) == SVENGINE_OK, "another name is free");
   check(svengine_register_operators(NULL, 1) == SVENGINE_INVALID_ARGUMENT, "null is an error");
   check(svengine_load_plugin(NULL) == SVENGINE_INVALID_ARGUMENT, "null is an error");
-  check(svengine_load_plugin("no-such-file.so") == SVENGINE_INVALID_ARGUMENT && strstr(svengine_last_error(), "no-such-file.so"), "a missing file is an error");
+  check(svengine_load_plugin("no-such-file.so") == SVENGINE_INVALID_ARGUMENT && strstr(svengine_last_error(), "no-such-file.so"),
+        "a missing file is an error");
 }
 
 static void check_numbers(const char* model) {

@@ -74,8 +74,8 @@ bool is_onnx(const Graph& graph) {
   return std::ranges::all_of(graph.nodes(), [](const auto& node) {
     const OpDef& op = node->op();
     const std::vector<Body> bodies = bodies_of(*node);
-    return op.domain != std::string_view(kInternalDomain) && (*op.domain || op.until >= kNewestOpset) && node->attributes.get_float("label_smoothing") == 0 &&
-           std::ranges::all_of(bodies, [](const Body& body) { return is_onnx(body.graph); });
+    return op.domain != std::string_view(kInternalDomain) && (*op.domain || op.until >= kNewestOpset) &&
+           node->attributes.get_float("label_smoothing") == 0 && std::ranges::all_of(bodies, [](const Body& body) { return is_onnx(body.graph); });
   });
 }
 
@@ -93,7 +93,8 @@ class Converter {
     if (simplified.ok()) write("simplified", std::move(simple), kNewestOpset);
     else problems_ += fmt::format("simplified: {}\n", simplified.error().message());
     if (choose_.chance(0.5)) in_type(choose_.of({DType::f64, DType::f16, DType::bf16}));
-    return differences_.empty() ? problems_ : problems_ + unexplained(random_.graph, random_.values, differences_, *options_.kernels[0], random_.loose);
+    return differences_.empty() ? problems_
+                                : problems_ + unexplained(random_.graph, random_.values, differences_, *options_.kernels[0], random_.loose);
   }
 
  private:

@@ -1,6 +1,7 @@
 // Random graphs, run in all the ways that must make no difference: check.h says which.
 //
-//   differential [--seed FIRST] [--count N] [--time SECONDS] [--kernels SET,SET,...] [--keep-going] [--damaged | --other-shapes | --converted | --write FOLDER]
+//   differential [--seed FIRST] [--count N] [--time SECONDS] [--kernels SET,SET,...] [--keep-going]
+//                [--damaged | --other-shapes | --converted | --write FOLDER]
 //
 // Graphs have consecutive seeds. What is found is printed with its seed, made small, in the graph's text form; then the exit code is 1.
 // `--seed S --count 1` repeats it. Without --keep-going the first finding ends the test. What --damaged, --other-shapes, --converted and

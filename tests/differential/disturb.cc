@@ -97,7 +97,8 @@ void keep_some_overflown(MutableTensor& result, const std::vector<Tensor>& opera
 /// A sum of products or numbers that are hardly normal is rounded to steps on the way: what is 0 at once may be a step below it, which has no
 /// square root.
 bool may_vanish(const Node& node, const std::vector<Tensor>& inputs) {
-  static constexpr std::string_view kSums[] = {"MatMul", "Gemm", "Conv", "Einsum", "Reduce", "CumSum", "Sum", "Mean", "AveragePool", "GlobalAveragePool"};
+  static constexpr std::string_view kSums[] = {"MatMul", "Gemm", "Conv", "Einsum",      "Reduce",
+                                               "CumSum", "Sum",  "Mean", "AveragePool", "GlobalAveragePool"};
   const std::string_view op = node.op().name;
   if (std::none_of(std::begin(kSums), std::end(kSums), [&](std::string_view sum) { return op.find(sum) != op.npos; }))
     return false;
@@ -110,7 +111,8 @@ bool may_vanish(const Node& node, const std::vector<Tensor>& inputs) {
 /// What float16 rounds to 0 is a number in a chain of nodes that is computed in float32 and rounded once, at its end.
 bool is_rounded_half(const Node& node) {
   static constexpr std::string_view kExact[] = {"Relu", "Abs", "Neg", "Sign", "Min", "Max", "Clip"};
-  if (!node.output(0) || node.output(0)->type.dtype != DType::f16 || (node.op().traits.moves_elements && node.op().traits.moves_elements(node))) return false;
+  if (!node.output(0) || node.output(0)->type.dtype != DType::f16 || (node.op().traits.moves_elements && node.op().traits.moves_elements(node)))
+    return false;
   return std::find(std::begin(kExact), std::end(kExact), node.op().name) == std::end(kExact);
 }
 
@@ -295,7 +297,8 @@ Values compute_disturbed(const Graph& graph, const Values& leaves, const kernels
     const Error error = error_of(part, inputs);
     change_special(part, inputs, results[0], stream.at(number++));
     for (size_t i = 0; i < results.size(); ++i)
-      if (part.output(i) && !decides_shapes(*part.output(i))) results[i] = disturbed(results[i], stream.at(number++), error, loose && is_convolution(part));
+      if (part.output(i) && !decides_shapes(*part.output(i)))
+        results[i] = disturbed(results[i], stream.at(number++), error, loose && is_convolution(part));
   };
   const auto change_constant = [&](const Value& v, Tensor& t) {
     if (!decides_shapes(v)) t = disturbed(t, stream.at(number++), {kLeaves}, false);

@@ -80,8 +80,9 @@ TEST_CASE("a sum that vanishes among subnormal numbers may have either sign, and
   CHECK(any(tiny, [](float y) { return std::isnan(y); }));
   CHECK(any(tiny, [](float y) { return y > 0; }));
   // A sum of normal numbers that is 0 is no less exact than they are.
-  const std::string zero = "graph \"g\"\ninput %x: float32[1]\nconst %w: float32[1, 1] = {0}\nconst %n: int64[2] = {1, 1}\n%row: float32[1, 1] = Expand(%x, %n)\n"
-                           "%sum: float32[1, 1] = MatMul(%row, %w)\n%y: float32[1, 1] = Sqrt(%sum)\noutput %y\n";
+  const std::string zero =
+      "graph \"g\"\ninput %x: float32[1]\nconst %w: float32[1, 1] = {0}\nconst %n: int64[2] = {1, 1}\n%row: float32[1, 1] = Expand(%x, %n)\n"
+      "%sum: float32[1, 1] = MatMul(%row, %w)\n%y: float32[1, 1] = Sqrt(%sum)\noutput %y\n";
   for (const float y : disturbed_outputs(zero, 1.0f)) CHECK(y == 0);
 }
 
@@ -109,7 +110,8 @@ TEST_CASE("a square that leaves the range of float32 may stay a number, and no o
 
 TEST_CASE("a norm of numbers whose squares leave the range of float32 may be its bias, and of no others") {
   const std::string text =
-      "graph \"g\"\ninput %x: float32[1]\nconst %scale: float32[2] = {1.0, 1.0}\nconst %bias: float32[2] = {0.25, 0.25}\nconst %c: float32[2] = {1.0, -1.0}\n"
+      "graph \"g\"\ninput %x: float32[1]\nconst %scale: float32[2] = {1.0, 1.0}\nconst %bias: float32[2] = {0.25, 0.25}\nconst %c: float32[2] = "
+      "{1.0, -1.0}\n"
       "%pair: float32[2] = Mul(%x, %c)\n%y: float32[2] = LayerNormalization(%pair, %scale, %bias) {axis = -1}\noutput %y\n";
   const std::vector<float> large = disturbed_outputs(text, 1e25f);
   CHECK(any(large, [](float y) { return std::abs(y - 0.25f) < 1e-4f; }));

@@ -90,10 +90,11 @@ TEST_CASE("a residual of com.microsoft.FusedConv does not broadcast where only a
   const auto runs = [](int64_t c, bool optimised) {
     SessionOptions options;
     options.optimize = optimised;
-    auto session = Session::create(parsed("graph \"g\"\ninput %x: float32[n, c, s, s]\ninput %w: float32[m, c, c, c]\ninput %z: float32[n, m, s, s]\n"
-                                          "const %c: float32[5] = {0.5, -1, 2, 3, -4}\n"
-                                          "%y: float32[n, m, ?, ?] = com.microsoft.FusedConv(%x, %w, %c, %z) {pads = [1, 1, 1, 1], activation = \"Relu\"}\noutput %y\n"),
-                                   options);
+    auto session = Session::create(
+        parsed("graph \"g\"\ninput %x: float32[n, c, s, s]\ninput %w: float32[m, c, c, c]\ninput %z: float32[n, m, s, s]\n"
+               "const %c: float32[5] = {0.5, -1, 2, 3, -4}\n"
+               "%y: float32[n, m, ?, ?] = com.microsoft.FusedConv(%x, %w, %c, %z) {pads = [1, 1, 1, 1], activation = \"Relu\"}\noutput %y\n"),
+        options);
     if (!session.ok()) FAIL(session.error().message());
     return (*session)->run({random_tensor({1, c, 2, 2}, 1), random_tensor({5, c, c, c}, 2), random_tensor({1, 5, 2, 2}, 3)}).ok();
   };
@@ -298,7 +299,8 @@ TEST_CASE("an Elu of -0 is -0, and takes no alpha, as of a number above 0") {
     SessionOptions options;
     options.kernels = set;
     for (const char* node : {"Elu(%x) {alpha = nan}", "Selu(%x) {alpha = nan}", "Celu(%x) {alpha = inf}"}) {
-      auto session = Session::create(parsed(fmt::format("graph \"g\"\ninput %x: float32[3]\n%y: float32[3] = {}\noutput %y\n", node)), options).value();
+      auto session =
+          Session::create(parsed(fmt::format("graph \"g\"\ninput %x: float32[3]\n%y: float32[3] = {}\noutput %y\n", node)), options).value();
       const Tensor y = session->run({Tensor::of<float>({3}, {-0.0f, 0.0f, 2.0f})}).value()[0];
       INFO(set->name << ' ' << node);
       CHECK((y.data<float>()[0] == 0 && std::signbit(y.data<float>()[0])));
@@ -310,8 +312,9 @@ TEST_CASE("an Elu of -0 is -0, and takes no alpha, as of a number above 0") {
 
 TEST_CASE("a convolution's attributes that do not fit the image are refused before its weights' rank is known") {
   for (const char* op : {"Conv", "ConvTranspose"}) {
-    const std::string text = fmt::format("graph \"g\"\ninput %x: float32[1, 4, 5, 5]\ninput %w: float32[*]\nconst %p: int64[8] = {{0, 0, 1, 1, 0, 0, 1, 1}}\n"
-                                         "%padded: float32[1, 4, 7, 7] = Pad(%x, %p)\n%y: float32[*] = {}(%padded, %w) {{pads = [0, 0, 0]}}\noutput %y\n", op);
+    const std::string text = fmt::format(
+        "graph \"g\"\ninput %x: float32[1, 4, 5, 5]\ninput %w: float32[*]\nconst %p: int64[8] = {{0, 0, 1, 1, 0, 0, 1, 1}}\n"
+        "%padded: float32[1, 4, 7, 7] = Pad(%x, %p)\n%y: float32[*] = {}(%padded, %w) {{pads = [0, 0, 0]}}\noutput %y\n", op);
     Result<Graph> graph = parse_graph(text, all_ops());
     INFO(op);
     REQUIRE(!graph.ok());
@@ -340,8 +343,10 @@ TEST_CASE("lengths beyond the steps are refused where there are no steps, too") 
 TEST_CASE("a kernel_shape that the weights do not have is refused wherever there are both") {
   for (const char* node : {"Conv(%x, %w)", "ConvTranspose(%y, %w)", "svengine.ConvGradWeights(%y, %x, %w)", "svengine.ConvGradInput(%y, %w, %x)"}) {
     for (const char* size : {"1", "s"}) {
-      const std::string text = fmt::format("graph \"g\"\ninput %x: float32[2, 5, 6, 6]\ninput %y: float32[2, 5, 4, 4]\ninput %w: float32[5, 5, {0}, {0}]\n"
-                                           "%z: float32[*] = {1} {{kernel_shape = [3, 3]}}\noutput %z\n", size, node);
+      const std::string text = fmt::format(
+          "graph \"g\"\ninput %x: float32[2, 5, 6, 6]\ninput %y: float32[2, 5, 4, 4]\ninput %w: float32[5, 5, {0}, {0}]\n"
+          "%z: float32[*] = {1} {{kernel_shape = [3, 3]}}\noutput %z\n",
+          size, node);
       INFO(text);
       Result<Graph> graph = parse_graph(text, all_ops());
       if (*size != 's') {
@@ -381,9 +386,10 @@ TEST_CASE("scales that give no byte back are quantised by as written: 0, negativ
 }
 
 TEST_CASE("a scale of unknown length may be one number, for which the axis says nothing") {
-  check_session("graph \"g\"\ninput %x: int8[5, 1]\ninput %scale: float32[d]\ninput %zero: int8[1]\n"
-                "%y: float32[5, 1] = DequantizeLinear(%x, %scale, %zero) {axis = 4611686018427387904}\noutput %y\n",
-                {random_tensor_of(DType::i8, {5, 1}, 1, -9, 9), random_tensor_of(DType::f32, {1}, 2, 0.1, 0.9), random_tensor_of(DType::i8, {1}, 3, -9, 9)});
+  check_session(
+      "graph \"g\"\ninput %x: int8[5, 1]\ninput %scale: float32[d]\ninput %zero: int8[1]\n"
+      "%y: float32[5, 1] = DequantizeLinear(%x, %scale, %zero) {axis = 4611686018427387904}\noutput %y\n",
+      {random_tensor_of(DType::i8, {5, 1}, 1, -9, 9), random_tensor_of(DType::f32, {1}, 2, 0.1, 0.9), random_tensor_of(DType::i8, {1}, 3, -9, 9)});
 }
 
 TEST_CASE("a constant without elements is no bias of a product without columns") {

@@ -200,7 +200,8 @@ Value* some_function(GraphMaker& m, Value* x, Value* other) {
     return m.add(m.choose.of<const char*>({"Sigmoid", "Tanh", "HardSwish", "Relu", "LeakyRelu", "Exp", "Log", "Abs", "Softplus"}), {x});
   const char* op = m.choose.of<const char*>({"Add", "Mul", "Sub", "Max", "Min"});  // no quotients: the sign of a zero is not settled
   if (m.choose.chance(0.4)) return m.add(op, {x, other});
-  return m.add(op, {x, m.choose.chance(0.8) ? m.constant(Tensor::scalar(static_cast<float>(m.choose.between(-2, 3)))) : m.real_of(m.broadcast_of(m.dims(x)))});
+  return m.add(
+      op, {x, m.choose.chance(0.8) ? m.constant(Tensor::scalar(static_cast<float>(m.choose.between(-2, 3)))) : m.real_of(m.broadcast_of(m.dims(x)))});
 }
 
 }  // namespace

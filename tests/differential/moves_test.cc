@@ -28,8 +28,8 @@ TEST_CASE("random graphs have control flow, sequences and optionals") {
         differential::random_graph(seed, *kernels::find_kernel_set("reference"), [](const std::string&) {});
     if (random.ok()) count_operators(random->graph, counts);
   }
-  for (const char* name : {"SequenceConstruct", "SequenceEmpty", "SplitToSequence", "SequenceInsert", "SequenceErase", "If", "Loop", "Identity", "Optional",
-                           "OptionalGetElement"}) {
+  for (const char* name : {"SequenceConstruct", "SequenceEmpty", "SplitToSequence", "SequenceInsert", "SequenceErase", "If", "Loop", "Identity",
+                           "Optional", "OptionalGetElement"}) {
     INFO(name);
     CHECK(counts[std::string(name) + ", a sequence"] > 0);
   }

@@ -126,7 +126,8 @@ void add_parallel_convolutions(GraphMaker& m) {
   Value* x = image(m, spatial);
   const std::vector<double> pixels = tests::to_doubles(m.tensor(x));  // what infinities add up to is open: see parallel_convs
   if (!std::all_of(pixels.begin(), pixels.end(), [](double p) { return std::isfinite(p); })) return;
-  const int64_t in = m.dims(x)[1], group = m.choose.chance(0.5) ? std::max<int64_t>(in, 1) : 1, out = group > 1 || m.choose.chance(0.5) ? in : m.channels();
+  const int64_t in = m.dims(x)[1], group = m.choose.chance(0.5) ? std::max<int64_t>(in, 1) : 1,
+                out = group > 1 || m.choose.chance(0.5) ? in : m.channels();
   const int64_t reach = m.choose.between(0, 2), stride = m.choose.chance(0.2) ? 2 : 1;
   const auto branch = [&]() -> Value* {
     if (m.choose.chance(0.2)) return batch_norm(m, x);
@@ -141,7 +142,8 @@ void add_parallel_convolutions(GraphMaker& m) {
     pads.insert(pads.end(), pads.begin(), pads.end());
     std::vector<Value*> inputs{x, m.weight(weights, -0.5, 0.5)};
     if (m.choose.chance(0.5)) inputs.push_back(m.weight({out}));
-    Attributes a = make_attributes({{"group", weights[1] == in ? int64_t{1} : group}, {"pads", pads}, {"strides", std::vector<int64_t>(spatial, stride)}});
+    Attributes a =
+        make_attributes({{"group", weights[1] == in ? int64_t{1} : group}, {"pads", pads}, {"strides", std::vector<int64_t>(spatial, stride)}});
     if (dilations[0] > 1) a.set("dilations", dilations);
     Value* y = m.add("Conv", inputs, a);
     return y && m.choose.chance(0.4) ? batch_norm(m, y) : y;

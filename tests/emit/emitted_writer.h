@@ -13,7 +13,8 @@ class EmittedWriter {
  public:
   explicit EmittedWriter(std::string folder) : folder_(std::move(folder)), data_(folder_ + "/samples.bin", std::ios::binary) {}
 
-  Status add(const Graph& graph, const std::string& title, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected, Tolerance tolerance);
+  Status add(const Graph& graph, const std::string& title, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected,
+             Tolerance tolerance);
   void finish();
   int count() const { return count_; }
 

@@ -76,7 +76,8 @@ int compare(const std::string& folder, const std::string& outputs) {
       if (!data) return 2;
       if (!differential::agrees(*v, got, wanted)) differences.push_back({v, got, "C"});
     }
-    const std::string problem = differences.empty() ? "" : differential::unexplained(random.graph, random.values, differences, reference(), random.loose);
+    const std::string problem =
+        differences.empty() ? "" : differential::unexplained(random.graph, random.values, differences, reference(), random.loose);
     if (!problem.empty()) fmt::print("seed {}: {}\n", seed, problem), ++bad;
   }
   fmt::print("{} graphs differ\n", bad);

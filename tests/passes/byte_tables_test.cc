@@ -7,7 +7,9 @@ using namespace svengine::tests;
 
 namespace {
 
-Tensor all_bytes(DType type, Dims dims) { return random_tensor_of(type, std::move(dims), 3, type == DType::u8 ? 0 : -128, type == DType::u8 ? 256 : 128); }
+Tensor all_bytes(DType type, Dims dims) {
+  return random_tensor_of(type, std::move(dims), 3, type == DType::u8 ? 0 : -128, type == DType::u8 ? 256 : 128);
+}
 
 Value* number(Builder& b, DType type, double value) { return b.constant(random_tensor_of(type, {}, 1, value, value)); }
 

@@ -36,7 +36,8 @@ TEST_CASE("one of them alone is exact, the sign of zero too") {
   };
   CHECK(left_of(by("Mul", {18, 1, 1})) == "ChannelAffine");
   CHECK(left_of(by("Add", {18, 1, 1})) == "ChannelAffine");
-  for (const Dims& dims : {Dims{}, Dims{6}, Dims{5, 1}, Dims{2, 1, 1, 1}, Dims{2, 18, 1, 1}, Dims{18, 5, 6}}) CHECK(left_of(by("Mul", dims)) == "Mul");
+  for (const Dims& dims : {Dims{}, Dims{6}, Dims{5, 1}, Dims{2, 1, 1, 1}, Dims{2, 18, 1, 1}, Dims{18, 5, 6}})
+    CHECK(left_of(by("Mul", dims)) == "Mul");
   const std::vector<Tensor> zeros = {Tensor::of<float>({1, 2, 1, 2}, {-0.0f, 0.0f, -0.0f, 0.0f})};
   const auto scaled = [](Builder& b) {
     Value* x = b.input("x", DType::f32, {1, 2, 1, 2});

@@ -195,7 +195,9 @@ TEST_CASE("what a composite operator is made of may have no elements") {
   for (const Dims& dims : {Dims{2, 3, 0}, Dims{2, 0, 4}, Dims{0, 3, 4}}) {
     Graph graph = build([&](Builder& b) {
       Value* x = b.input("x", DType::f32, Shape::of(dims));
-      b.output(b.node(kMicrosoftDomain, "BiasSoftmax", {x, x}, 1, make_attributes({{"axis", int64_t{1}}, {"is_inner_broadcast", int64_t{1}}}))->output(), "y");
+      b.output(
+          b.node(kMicrosoftDomain, "BiasSoftmax", {x, x}, 1, make_attributes({{"axis", int64_t{1}}, {"is_inner_broadcast", int64_t{1}}}))->output(),
+          "y");
     });
     const Result<std::vector<Tensor>> results = Session::create(std::move(graph), {}).value()->run({random_tensor(dims, 1)});
     REQUIRE(results.ok());

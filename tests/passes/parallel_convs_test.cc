@@ -120,7 +120,8 @@ TEST_CASE("branches with other users, of other images, or whose sum no float hol
     Value *x = b.input("x", DType::f32, {1, 4, 6, 6}), *z = b.input("z", DType::f32, {1, 4, 6, 6});
     b.output(b.add("Add", {conv(b, x, {{4, 4, 3, 3}, {1, 1, 1, 1}}, 2), norm(b, z, 4, 3)}), "y");
   };
-  CHECK(ops_of(check_pass(others, "parallel_convs", {random_tensor({1, 4, 6, 6}, 1), random_tensor({1, 4, 6, 6}, 2)})) == "Conv BatchNormalization Add");
+  CHECK(ops_of(check_pass(others, "parallel_convs", {random_tensor({1, 4, 6, 6}, 1), random_tensor({1, 4, 6, 6}, 2)})) ==
+        "Conv BatchNormalization Add");
   const auto overflow = [](Builder& b) {
     Value *x = b.input("x", DType::f32, {1, 1, 2, 2}), *weight = b.constant(Tensor::of<float>({1, 1, 1, 1}, {3e38f}));
     Value* other = b.constant(Tensor::of<float>({1, 1, 1, 1}, {2e38f}));

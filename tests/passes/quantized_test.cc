@@ -193,7 +193,8 @@ TEST_CASE("convolutions and sums between them stay channels last") {
 TEST_CASE("poolings and concatenations of values by the same numbers are of bytes, channels last between convolutions") {
   const auto describe = [](Builder& b) {
     Value* x = dequantized(b, quantized(b, conv(b, image(b)), 0.5f, 100), 0.5f, 100);
-    Value* pooled = b.add("MaxPool", {x}, make_attributes({{"kernel_shape", std::vector<int64_t>{3, 3}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}}));
+    Value* pooled =
+        b.add("MaxPool", {x}, make_attributes({{"kernel_shape", std::vector<int64_t>{3, 3}}, {"pads", std::vector<int64_t>{1, 1, 1, 1}}}));
     pooled = dequantized(b, quantized(b, pooled, 0.5f, 100), 0.5f, 100);
     Value* both = b.add("Concat", {x, pooled}, make_attributes({{"axis", int64_t{1}}}));
     both = dequantized(b, quantized(b, both, 0.5f, 100), 0.5f, 100);

@@ -232,7 +232,8 @@ TEST_CASE("q, k and v may be graph inputs, k transposed already") {
     Value *q = b.input("q", DType::f32, {2, 3, 5, 8}), *k = b.input("k", DType::f32, {2, 3, 8, 7}), *v = b.input("v", DType::f32, {2, 3, 7, 8});
     b.output(b.add("MatMul", {b.add("Softmax", {b.add("MatMul", {q, k})}), v}), "y");
   };
-  const Graph after = check_pass(describe, "attention", {random_tensor({2, 3, 5, 8}, 1), random_tensor({2, 3, 8, 7}, 2), random_tensor({2, 3, 7, 8}, 3)});
+  const Graph after =
+      check_pass(describe, "attention", {random_tensor({2, 3, 5, 8}, 1), random_tensor({2, 3, 8, 7}, 2), random_tensor({2, 3, 7, 8}, 3)});
   CHECK(ops_of(after) == "Attention");
   CHECK(node_of(after, "Attention").attributes.get_string("k_layout") == "bhds");
   CHECK(node_of(after, "Attention").attributes.get_string("out_layout") == "bhsd");
@@ -243,7 +244,8 @@ TEST_CASE("attention whose keys broadcast over heads stays as it is") {
     Value *q = b.input("q", DType::f32, {2, 3, 5, 8}), *k = b.input("k", DType::f32, {2, 1, 8, 7}), *v = b.input("v", DType::f32, {2, 1, 7, 8});
     b.output(b.add("MatMul", {b.add("Softmax", {b.add("MatMul", {q, k})}), v}), "y");
   };
-  const Graph after = check_pass(describe, "attention", {random_tensor({2, 3, 5, 8}, 1), random_tensor({2, 1, 8, 7}, 2), random_tensor({2, 1, 7, 8}, 3)});
+  const Graph after =
+      check_pass(describe, "attention", {random_tensor({2, 3, 5, 8}, 1), random_tensor({2, 1, 8, 7}, 2), random_tensor({2, 1, 7, 8}, 3)});
   CHECK(ops_of(after) == "MatMul Softmax MatMul");
 }
 

@@ -72,7 +72,11 @@ TEST_CASE("Slice and Pad with and without axes") {
   CHECK(ops_of(between([](Builder& b, Value* x) {
           return b.add("Slice", {x, b.integers({-1, 0}), b.integers({-9, 4}), b.integers({-1, 1}), b.integers({-2, 1})});
         })) == "Slice");
-  CHECK(ops_of(between([](Builder& b, Value* x) { return b.add("Slice", {x, b.integers({1}), b.integers({9}), nullptr, b.integers({2})}); }, {})) == "Slice Transpose");
+  CHECK(ops_of(between(
+            [](Builder& b, Value* x) {
+              return b.add("Slice", {x, b.integers({1}), b.integers({9}), nullptr, b.integers({2})});
+            },
+            {})) == "Slice Transpose");
   CHECK(ops_of(between([](Builder& b, Value* x) { return b.add("Pad", {x, b.integers({0, 1, 2, 0, 0, 3, 0, 4}), scalar(b, 7)}); })) == "Pad");
   CHECK(ops_of(between([](Builder& b, Value* x) {
           return b.add("Pad", {x, b.integers({1, 2, 0, 1}), nullptr, b.integers({-2, 3})}, make_attributes({{"mode", std::string("reflect")}}));
@@ -87,10 +91,16 @@ TEST_CASE("reductions: what is left keeps its order") {
   CHECK(ops_of(between([](Builder& b, Value* x) {
           return b.add("ReduceSum", {x}, make_attributes({{"keepdims", int64_t{0}}, {"noop_with_empty_axes", int64_t{1}}}));
         })) == "ReduceSum");
-  CHECK(ops_of(between([](Builder& b, Value* x) { return b.add("ArgMax", {x}, make_attributes({{"axis", int64_t{-1}}, {"keepdims", int64_t{0}}})); }, {})) ==
-        "ArgMax");
-  CHECK(ops_of(between([](Builder& b, Value* x) { return b.add("ArgMin", {x}, make_attributes({{"axis", int64_t{1}}, {"keepdims", int64_t{0}}})); }, {0, 2, 1})) ==
-        "ArgMin");
+  CHECK(ops_of(between(
+            [](Builder& b, Value* x) {
+              return b.add("ArgMax", {x}, make_attributes({{"axis", int64_t{-1}}, {"keepdims", int64_t{0}}}));
+            },
+            {})) == "ArgMax");
+  CHECK(ops_of(between(
+            [](Builder& b, Value* x) {
+              return b.add("ArgMin", {x}, make_attributes({{"axis", int64_t{1}}, {"keepdims", int64_t{0}}}));
+            },
+            {0, 2, 1})) == "ArgMin");
 }
 
 TEST_CASE("views, repetitions and sizes") {
@@ -100,11 +110,13 @@ TEST_CASE("views, repetitions and sizes") {
   CHECK(ops_of(between([](Builder& b, Value* x) { return b.add("Squeeze", {b.add("ReduceMax", {x, b.integers({2})}, keeping(1))}); }, {0, 2, 1})) ==
         "ReduceMax Squeeze");
   CHECK(ops_of(between([](Builder& b, Value* x) { return b.add("Tile", {x, b.integers({1, 2, 1, 3})}); })) == "Tile");
-  CHECK(ops_of(between([](Builder& b, Value* x) { return b.add("Expand", {b.add("ReduceMax", {x, b.integers({1, 3})}, keeping(1)), b.integers({4, 1, 5})}); })) ==
-        "ReduceMax Expand");
   CHECK(ops_of(between([](Builder& b, Value* x) {
-          return b.add("Resize", {x, nullptr, b.constant(Tensor::of<float>({4}, {1, 2, 1.5f, 1}))}, make_attributes({{"mode", std::string("linear")}}));
-        })) == "Resize");
+          return b.add("Expand", {b.add("ReduceMax", {x, b.integers({1, 3})}, keeping(1)), b.integers({4, 1, 5})});
+        })) == "ReduceMax Expand");
+  CHECK(
+      ops_of(between([](Builder& b, Value* x) {
+        return b.add("Resize", {x, nullptr, b.constant(Tensor::of<float>({4}, {1, 2, 1.5f, 1}))}, make_attributes({{"mode", std::string("linear")}}));
+      })) == "Resize");
   CHECK(ops_of(between([](Builder& b, Value* x) {
           return b.add("Resize", {x, nullptr, nullptr, b.integers({7, 8})}, make_attributes({{"axes", std::vector<int64_t>{2, 1}}}));
         })) == "Resize");

@@ -32,7 +32,8 @@ inline Graph graph_of(const char* op, const std::vector<Tensor>& inputs, Attribu
 }
 
 /// Every kernel set answers `expected` with that output, by default the first.
-inline void check_answer(const char* op, const std::vector<Tensor>& inputs, AttributeList attributes, const Tensor& expected, double tolerance = 1e-6, size_t output = 0) {
+inline void check_answer(const char* op, const std::vector<Tensor>& inputs, AttributeList attributes, const Tensor& expected, double tolerance = 1e-6,
+                         size_t output = 0) {
   for (const kernels::KernelTable* set : kernels::tested_kernel_sets()) {
     INFO(op << ", " << set->name);
     Graph graph = graph_of(op, inputs, attributes, output);

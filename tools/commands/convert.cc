@@ -108,7 +108,8 @@ Result<int> run(const Options& options) {
     if (!compared.ok()) return std::move(compared).error().in(fmt::format("{} is written, but not verified (--no-verify)", options.output));
     verified = std::move(*compared);
   }
-  const bool passed = report.problems.empty() && std::all_of(verified.begin(), verified.end(), [](const VerifiedOutput& v) { return v.comparison.passed; });
+  const bool passed =
+      report.problems.empty() && std::all_of(verified.begin(), verified.end(), [](const VerifiedOutput& v) { return v.comparison.passed; });
   if (options.json) put_json(to_json(options, report, verified, passed));
   else put(to_text(options, report, verified));
   return passed ? kSuccess : kFailed;
@@ -129,7 +130,10 @@ Action add_convert(Command& program) {
   command.add_option("--type", options->type, "float16, bfloat16 or double, for what is float32")
       ->check(one_of({"float16", "bfloat16", "double"}))->type_name("TYPE");
   command.add_flag("--keep-io", options->keep_io, "Inputs and outputs stay float32");
-  command.add_option("--keep-float32", options->keep, "Operators or nodes that stay in float32")->delimiter(',')->one_at_a_time()->type_name("NAME,...");
+  command.add_option("--keep-float32", options->keep, "Operators or nodes that stay in float32")
+      ->delimiter(',')
+      ->one_at_a_time()
+      ->type_name("NAME,...");
   command.add_option("--from", options->from, "Values that become inputs")->delimiter(',')->one_at_a_time()->type_name("NAME,...");
   command.add_option("--to", options->to, "Values that become the outputs")->delimiter(',')->one_at_a_time()->type_name("NAME,...");
   command.add_flag("--external", options->external, "Weights in OUTPUT.data beside the model, as models of 2 GiB and more need");

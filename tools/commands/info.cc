@@ -88,7 +88,8 @@ struct Info {
   std::string system = {}, processor = processor_name();
   size_t allowed_cpus = 0;
   int64_t memory_bytes = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-  std::string kernel_sets = info_command::kernel_sets(), openblas = info_command::openblas(), huge_pages = info_command::huge_pages(), arena_pages = info_command::arena_pages();
+  std::string kernel_sets = info_command::kernel_sets(), openblas = info_command::openblas(), huge_pages = info_command::huge_pages(),
+              arena_pages = info_command::arena_pages();
 };
 
 Info collect(const SessionOptions& session) {

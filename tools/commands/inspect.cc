@@ -321,8 +321,10 @@ Action add_inspect(Command& program) {
   auto options = std::make_shared<Options>();
   Command& command = *program.add_subcommand("inspect", "Show what a model holds and needs, without running it");
   add_model(command, options->model, false);
-  Option* after = command.add_option("--after", options->after, "Print the graph as text after this pass\nNAME, load:NAME, plan:NAME, or import for the graph as read")
-                           ->type_name("PASS");
+  Option* after = command
+                      .add_option("--after", options->after,
+                                  "Print the graph as text after this pass\nNAME, load:NAME, plan:NAME, or import for the graph as read")
+                      ->type_name("PASS");
   command.add_option("--elements", options->most_elements, "With --after: print constants of up to so many elements in full (default: 16)")
       ->check(within(int64_t{0}, int64_t{1} << 40))
       ->needs(after)

@@ -93,10 +93,14 @@ std::string to_text(const Options& options, const Report& r) {
                                 r.counts.values ? fmt::format(", {} values of 8 bits", grouped(r.counts.values)) : std::string(),
                                 bytes_text(static_cast<double>(r.bytes_before)), bytes_text(static_cast<double>(r.bytes_after)));
   if (r.outputs.empty()) return out + "not compared with the original: give --calibrate\n";
-  Table table({"output", "signal to noise", "relative error", "largest error"}, {Table::Align::left, Table::Align::right, Table::Align::right, Table::Align::right});
+  Table table({"output", "signal to noise", "relative error", "largest error"},
+              {Table::Align::left, Table::Align::right, Table::Align::right, Table::Align::right});
   for (const auto& [name, noise] : r.outputs)
-    table.row({printable(name), snr_text(noise.snr()), fmt::format("{:.3g}", noise.relative()), noise.mismatch.empty() ? fmt::format("{:.3g}", noise.largest) : noise.mismatch});
-  return out + fmt::format("{} against {} on {} samples:\n", printable(options.output), printable(options.quantization.model.path), grouped(static_cast<int64_t>(r.samples))) +
+    table.row({printable(name), snr_text(noise.snr()), fmt::format("{:.3g}", noise.relative()),
+               noise.mismatch.empty() ? fmt::format("{:.3g}", noise.largest) : noise.mismatch});
+  return out +
+         fmt::format("{} against {} on {} samples:\n", printable(options.output), printable(options.quantization.model.path),
+                     grouped(static_cast<int64_t>(r.samples))) +
          table.text("  ");
 }
 

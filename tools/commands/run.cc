@@ -238,7 +238,8 @@ Action add_run(Command& program) {
   add_pixel_options(command, options->inputs.image);
   command.add_flag("--image-bgr", options->inputs.image.bgr, "Channels in the order blue, green, red")->group("Images")
       ->rare();
-  command.add_option("--output-dir", options->output_dir, "Write every output there as NAME.npy; strings, sequences, ... as NAME.pb")->type_name("DIR");
+  command.add_option("--output-dir", options->output_dir, "Write every output there as NAME.npy; strings, sequences, ... as NAME.pb")
+      ->type_name("DIR");
   command
       .add_option("--top", options->top,
                   "Show the highest elements of each row, as probabilities\nalong the last dimension that is not 1; softmax of them unless they "

@@ -84,7 +84,8 @@ std::string to_text(const Options& options, const Report& report) {
   int64_t shown = 0;
   for (const validate::NodeSensitivity& n : report.ranking) {
     if (++shown > options.top) break;
-    const auto worst = std::min_element(n.outputs.begin(), n.outputs.end(), [](const auto& a, const auto& b) { return a.noise.snr() < b.noise.snr(); });
+    const auto worst =
+        std::min_element(n.outputs.begin(), n.outputs.end(), [](const auto& a, const auto& b) { return a.noise.snr() < b.noise.snr(); });
     table.row({printable(n.selector), n.op, snr_text(n.snr()), fmt::format("{:.3g}", worst->noise.relative()), printable(worst->name)});
   }
   std::string out = fmt::format("Each of {} nodes quantised alone, on {} samples:\n", report.ranking.size(), report.samples) + table.text("  ");
@@ -92,8 +93,8 @@ std::string to_text(const Options& options, const Report& report) {
   if (more > 0) out += fmt::format("  and {} more, less sensitive; see --top\n", more);
   out += fmt::format("All quantised: {}\n", snr_text(validate::worst_snr(report.all)));
   if (report.exclusions)
-    out += fmt::format("Without the first {}: {}, {:g} dB wanted{}\n", report.exclusions->selectors.size(), snr_text(report.exclusions->snr), *options.keep_snr,
-                       options.exclusions.empty() ? std::string() : "; written to " + printable(options.exclusions));
+    out += fmt::format("Without the first {}: {}, {:g} dB wanted{}\n", report.exclusions->selectors.size(), snr_text(report.exclusions->snr),
+                       *options.keep_snr, options.exclusions.empty() ? std::string() : "; written to " + printable(options.exclusions));
   return out;
 }
 

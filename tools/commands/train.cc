@@ -268,8 +268,10 @@ void add_data_options(Command& command, DataOptions& o) {
       ->required()
       ->type_name("SOURCE")->group(kGroup);
   Option* validate =
-      command.add_option("--validate", o.validate, "Held-out data: another source, or 'test': the part of --data meant for it\n(run in inference mode; losses are means over a "
-                                                 "range of data)")
+      command
+          .add_option("--validate", o.validate,
+                      "Held-out data: another source, or 'test': the part of --data meant for it\n(run in inference mode; losses are means over a "
+                      "range of data)")
           ->type_name("SOURCE")
           ->group(kGroup);
   command.add_option("--hold-out", o.hold_out, "Hold out this share of --data, drawn by the seed")

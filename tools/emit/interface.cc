@@ -60,14 +60,18 @@ std::string Interface::header(int64_t workspace_bytes, const std::string& model)
   for (const Port& p : inputs) out += port_comment(p);
   out += " * Outputs, likewise, which overlap neither each other nor inputs:\n";
   for (const Port& p : outputs) out += port_comment(p);
-  out += " *\n * The functions give back 0, or 1 where an index or a length in an input is out of range; outputs then hold anything.\n"
-         " * They allocate nothing, print nothing and start no threads. The processor's floating-point mode is the caller's, whose program links with -lm.\n */\n";
+  out +=
+      " *\n * The functions give back 0, or 1 where an index or a length in an input is out of range; outputs then hold anything.\n"
+      " * They allocate nothing, print nothing and start no threads. The processor's floating-point mode is the caller's, whose program links with "
+      "-lm.\n */\n";
   out += fmt::format("#ifndef {0}\n#define {0}\n\n#include <stdint.h>\n\n", guard);
   for (const auto* ports : {&inputs, &outputs})
     for (const Port& p : *ports) out += fmt::format("#define {} {}\n", p.macro, element_count(*p.type.shape.concrete()));
   out += fmt::format("#define {}_WORKSPACE_BYTES {}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n", upper_name(), workspace_bytes);
-  out += fmt::format("/* With memory of the caller's: {0}_WORKSPACE_BYTES of any alignment, whose contents need not be kept between calls. Any number\n"
-                     " * of threads may call it at once, each with memory of its own. */\n", upper_name());
+  out += fmt::format(
+      "/* With memory of the caller's: {0}_WORKSPACE_BYTES of any alignment, whose contents need not be kept between calls. Any number\n"
+      " * of threads may call it at once, each with memory of its own. */\n",
+      upper_name());
   out += fmt::format("int {}_run_in(void *workspace{});\n\n", name, parameters(true));
   out += "/* The same in static memory: one thread at a time. */\n";
   out += fmt::format("int {}_run({});\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n", name, parameters(false));
@@ -79,8 +83,8 @@ std::string Interface::run_function(int64_t workspace_bytes) const {
   for (const auto* ports : {&inputs, &outputs})
     for (const Port& p : *ports) arguments += ", " + p.name;
   const std::string memory = workspace_bytes ? fmt::format("  static unsigned char workspace[{}_WORKSPACE_BYTES];\n", upper_name()) : "";
-  return fmt::format("int {0}_run({1}) {{\n{2}  return {0}_run_in({3}{4});\n}}\n", name, parameters(false), memory, workspace_bytes ? "workspace" : "0",
-                     arguments);
+  return fmt::format("int {0}_run({1}) {{\n{2}  return {0}_run_in({3}{4});\n}}\n", name, parameters(false), memory,
+                     workspace_bytes ? "workspace" : "0", arguments);
 }
 
 }  // namespace svengine::tool::emit

@@ -47,7 +47,8 @@ void emit_mapped(NodeContext& c, const std::vector<std::vector<int32_t>>& maps, 
     if (holes) missing += fmt::format("{}{} < 0", missing.empty() ? "" : " || ", place);
   }
   const std::string value = fmt::format("{}[{}]", c.in(0), from.empty() ? "0" : from);
-  c.code().line("{}[{}] = {};", c.out(), element_of(dense_strides(out)), missing.empty() ? value : fmt::format("{} ? {} : {}", missing, outside, value));
+  c.code().line("{}[{}] = {};", c.out(), element_of(dense_strides(out)),
+                missing.empty() ? value : fmt::format("{} ? {} : {}", missing, outside, value));
   close_loops(c.code(), out);
 }
 

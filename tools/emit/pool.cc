@@ -58,9 +58,11 @@ void emit_row(NodeContext& c, const PoolOf& p) {
   open_taps(code, p, 1, "h", "kh", "ih");
   code.loop("kw", p.kernel[2]);
   code.line("const ptrdiff_t at = kw * {} - {}, stride = {};", p.dilation[2], p.before[2], p.stride[2]);
-  code.line("const ptrdiff_t from = {}(at, stride), to = {}(at, stride, {}, {});", c.helper("first", type), c.helper("last", type), p.in[2], p.out[2]);
+  code.line("const ptrdiff_t from = {}(at, stride), to = {}(at, stride, {}, {});", c.helper("first", type), c.helper("last", type), p.in[2],
+            p.out[2]);
   code.line("const {} *const x = {} + ((n * {} + id) * {} + ih) * {} + at;", t, c.in(0), p.in[0], p.in[1], p.in[2]);
-  if (p.max) code.line("for (ptrdiff_t j = from; j < to; ++j) y[j] = x[j * {0}] > y[j] || x[j * {0}] != x[j * {0}] ? x[j * {0}] : y[j];", p.stride[2]);
+  if (p.max)
+    code.line("for (ptrdiff_t j = from; j < to; ++j) y[j] = x[j * {0}] > y[j] || x[j * {0}] != x[j * {0}] ? x[j * {0}] : y[j];", p.stride[2]);
   else code.line("for (ptrdiff_t j = from; j < to; ++j) y[j] += x[j * {}];", p.stride[2]);
   code.close(3);
 }
@@ -77,7 +79,8 @@ Status emit_pool(NodeContext& c) {
   if (!p.max) {
     std::string counts[3];
     for (size_t d = 0; d < 3; ++d) counts[d] = c.array(std::span<const int32_t>(counts_of(p, d)));
-    code.line("for (ptrdiff_t j = 0; j < {}; ++j) y[j] /= ({})({}[d] * {}[h] * {}[j]);", p.out[2], c_type(c.out_type()), counts[0], counts[1], counts[2]);
+    code.line("for (ptrdiff_t j = 0; j < {}; ++j) y[j] /= ({})({}[d] * {}[h] * {}[j]);", p.out[2], c_type(c.out_type()), counts[0], counts[1],
+              counts[2]);
   }
   code.close(3);
   return {};

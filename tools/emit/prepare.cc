@@ -15,8 +15,8 @@ Result<Graph> prepare(Graph model, const std::vector<Dims>& dims, const PassCont
   for (const auto& node : graph.nodes())
     for (const Value* v : node->outputs())
       if (v && !is_handle(v->type.dtype) && !v->type.shape.is_static())
-        return error("{}: the shape of '{}', {}, depends on values that are known in a run only; C has memory of fixed size", describe(*node), v->name(),
-                     to_string(v->type));
+        return error("{}: the shape of '{}', {}, depends on values that are known in a run only; C has memory of fixed size", describe(*node),
+                     v->name(), to_string(v->type));
   return graph;
 }
 

@@ -113,8 +113,8 @@ class Command {
   Command* add_subcommand(const std::string& name, const std::string& description);
   const std::vector<std::unique_ptr<Command>>& subcommands() const { return subcommands_; }
 
-  /// "--name", or "NAME" for an argument without one. T: int, int64_t, uint64_t (size_t), float, double, std::string, optional double and uint64_t, and vectors of
-  /// int64_t, float, double, std::string.
+  /// "--name", or "NAME" for an argument without one. T: int, int64_t, uint64_t (size_t), float, double, std::string, optional double and
+  /// uint64_t, and vectors of int64_t, float, double, std::string.
   template <class T>
   Option* add_option(const std::string& name, T& value, const std::string& description);
   Option* add_flag(const std::string& name, bool& given, const std::string& description);

@@ -112,11 +112,15 @@ std::string zsh_options(const CommandInfo& command) {
   std::string out;
   for (const OptionInfo& option : command.options) {
     if (option.is_argument) {
-      out += " \\\n        " + in_quotes((option.is_list ? "*:" : option.is_required ? ":" : "::") + zsh_text(option.names[0]) + ':' + zsh_action(option));
+      out += " \\\n        " + in_quotes((option.is_list       ? "*:"
+                                          : option.is_required ? ":"
+                                                               : "::") +
+                                         zsh_text(option.names[0]) + ':' + zsh_action(option));
       continue;
     }
     for (const std::string& name : option.names) {
-      std::string text = (option.is_list ? "*" : "") + name + (option.is_optional_value ? "=-" : "") + '[' + zsh_text(first_line(option.description)) + ']';
+      std::string text =
+          (option.is_list ? "*" : "") + name + (option.is_optional_value ? "=-" : "") + '[' + zsh_text(first_line(option.description)) + ']';
       if (!option.value.empty()) text += (option.is_optional_value ? "::" : ":") + zsh_text(option.value) + ':' + zsh_action(option);
       out += " \\\n        " + in_quotes(text);
     }

@@ -94,9 +94,12 @@ std::string types_text(DTypeSet types) {
 std::string op_document(const std::vector<OpRow>& rows) {
   std::string out =
       "# Operators\n\n"
-      "Written by `svengine ops --document`; not to be changed by hand. Opsets are those whose forms are known, types those of the first input: `float` is\n"
-      "float32, float64, float16 and bfloat16, `int` and `uint` are integers of 8 to 64 bits, `float8` the four formats, `int4` integers of 4 and 2 bits,\n"
-      "`all` all of these, bool, float4 and the scales. Where there is a gradient, networks with the operator can be trained; operators that are made\n"
+      "Written by `svengine ops --document`; not to be changed by hand. Opsets are those whose forms are known, types those of the first input: "
+      "`float` is\n"
+      "float32, float64, float16 and bfloat16, `int` and `uint` are integers of 8 to 64 bits, `float8` the four formats, `int4` integers of 4 and 2 "
+      "bits,\n"
+      "`all` all of these, bool, float4 and the scales. Where there is a gradient, networks with the operator can be trained; operators that are "
+      "made\n"
       "of others, as most of com.microsoft and those of ai.svengine are, have the gradients of those.\n";
   std::string domain;
   for (const OpRow& row : rows) {

@@ -33,8 +33,10 @@ std::string refuse_bytes(const std::string& text) {
 }
 
 void add_limits(Command& command, RuntimeOptions& options) {
-  command.add_option("--memory-limit", options.memory_limit,
-                     "Refuse what takes more memory: 512M, 2G\ncounted are tensors, arenas and packed weights, before anything is computed in them (default: no limit)")
+  command
+      .add_option("--memory-limit", options.memory_limit,
+                  "Refuse what takes more memory: 512M, 2G\ncounted are tensors, arenas and packed weights, before anything is computed in them "
+                  "(default: no limit)")
       ->check(Check(refuse_bytes))
       ->type_name("SIZE")
       ->group(kMachine)
@@ -96,8 +98,10 @@ Option* add_machine_options(Command& command, RuntimeOptions& options) {
       ->offer({"avx2", "avx512", "sve512", "reference"})
       ->type_name("SET")
       ->group(kMachine);
-  command.add_option("--gemm", options.gemm,
-                     "Whose matrix products: svengine, or openblas\nof MatMul, Gemm, Einsum, dense and recurrent layers, in float and double (default: svengine)")
+  command
+      .add_option("--gemm", options.gemm,
+                  "Whose matrix products: svengine, or openblas\nof MatMul, Gemm, Einsum, dense and recurrent layers, in float and double (default: "
+                  "svengine)")
       ->check(one_of({"svengine", kOpenBlas}))
       ->type_name("LIBRARY")
       ->group(kMachine)

@@ -73,7 +73,8 @@ class SourceMaker {
     if (fs::is_directory(path, ignored)) return add_folder(path);
     if (is_image_file(path)) return add_image(path), Status();
     const std::string ending = fs::path(path).extension().string();
-    const bool is_array = ending == ".npy" || ending == ".npz" || ending == ".pb" || ending == ".idx" || path.ends_with("-ubyte") || path.ends_with(".gz");
+    const bool is_array =
+        ending == ".npy" || ending == ".npz" || ending == ".pb" || ending == ".idx" || path.ends_with("-ubyte") || path.ends_with(".gz");
     if (is_array && fs::exists(path, ignored)) return add_arrays(path);
     return add_data_set(path);
   }
@@ -151,7 +152,8 @@ class SourceMaker {
     for (const Session::Port& port : ports_) {
       const Shape& s = port.type.shape;
       if (s.rank() == 4 && s[1].is_static() && s[2].is_static() && s[3].is_static())
-        how.image.channels = static_cast<int>(s[1].value()), how.image.height = static_cast<int>(s[2].value()), how.image.width = static_cast<int>(s[3].value());
+        how.image.channels = static_cast<int>(s[1].value()), how.image.height = static_cast<int>(s[2].value()),
+        how.image.width = static_cast<int>(s[3].value());
     }
     SV_ASSIGN(const DataSetPtr set, open_dataset(path, how));
     const std::vector<Field>& fields = set->fields();

@@ -53,7 +53,8 @@ TEST_CASE("durations as people and batch systems write them") {
   CHECK(seconds("30:00") == 1800);
   CHECK(seconds("1:30:00") == 5400);
   CHECK(seconds("100:00:01") == 360001);
-  for (const char* text : {"", ":", "h", "-5", "1m1h", "1h1h", "5x", "5 m", "1:60", "1:2:3:4", "1:", "0", "0:00", "1e3", "nan", "inf", "99999999999"}) {
+  for (const char* text :
+       {"", ":", "h", "-5", "1m1h", "1h1h", "5x", "5 m", "1:60", "1:2:3:4", "1:", "0", "0:00", "1e3", "nan", "inf", "99999999999"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_duration(text).ok());
   }

@@ -107,7 +107,9 @@ void add_step_options(Command& command, TrainingSettings& s, const char* group) 
       ->check(one_of({"none", "cheap", "segments"}))
       ->group(group)
       ->rare();
-  command.add_option("--freeze", s.freeze, "Leave constants as they are whose names match\n*: any characters, ?: any one; all others of rank 1 or more are trained, "
+  command
+      .add_option("--freeze", s.freeze,
+                  "Leave constants as they are whose names match\n*: any characters, ?: any one; all others of rank 1 or more are trained, "
                   "running statistics of batch norms updated")
       ->one_at_a_time()
       ->type_name("PATTERN")

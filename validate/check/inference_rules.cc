@@ -287,7 +287,8 @@ class InferenceRules final : public onnx::NodeWatcher {
     if (const auto input = inputs.find(proto.name()); input != inputs.end() && type.dtype != DType::undefined) {
       const Result<Type> declared = onnx::declared_type(*input->second);
       if (const std::string foreign = foreign_type(*input->second); !foreign.empty())
-        c_.found.add("declared-type", "", fmt::format("initializer '{}' is declared as {}, but is {}", printable(proto.name(), 60), foreign, to_string(type)));
+        c_.found.add("declared-type", "",
+                     fmt::format("initializer '{}' is declared as {}, but is {}", printable(proto.name(), 60), foreign, to_string(type)));
       if (declared.ok())
         agrees(*declared, type, [&](RuleName rule, std::string message) {
           c_.found.add(rule, "", fmt::format("initializer '{}' {}", printable(proto.name(), 60), message));

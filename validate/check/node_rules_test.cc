@@ -185,10 +185,16 @@ std::vector<RuleCase> operator_cases() {
 
 std::vector<RuleCase> contributed_cases() {
   return {
-      {"attribute-missing", "needs attribute 'num_heads'", [](ModelProto& m) { add_contributed(m, "Attention", {"x", "w"}); }},
+      {"attribute-missing", "needs attribute 'num_heads'",
+       [](ModelProto& m) {
+         add_contributed(m, "Attention", {"x", "w"});
+       }},
       {"attribute-unknown", "FastGelu of opset 1 has no attribute 'alpha'",
        [](ModelProto& m) { add_int(add_contributed(m, "FastGelu", {"x"}), "alpha", 1); }},
-      {"attribute-type", "is INT, FusedMatMul wants FLOAT", [](ModelProto& m) { add_int(add_contributed(m, "FusedMatMul", {"x", "x"}), "alpha", 1); }},
+      {"attribute-type", "is INT, FusedMatMul wants FLOAT",
+       [](ModelProto& m) {
+         add_int(add_contributed(m, "FusedMatMul", {"x", "x"}), "alpha", 1);
+       }},
       {"input-count", "has 1 inputs, BiasGelu of opset 1 takes 2", [](ModelProto& m) { add_contributed(m, "BiasGelu", {"x"}); }},
       {"input-missing", "input 1 (B)",
        [](ModelProto& m) {

@@ -62,11 +62,18 @@ void add_scan(ModelProto& m, const std::vector<int64_t>& declared, DType type = 
 constexpr Odd kOdd[] = {
     {"has neither input split nor attribute num_outputs", 18, [](ModelProto& m) { add_tail(m, "Split", {"x"}); }},
     {"scales has 3 elements, needs 2 for 2 axes", 18,
-     [](ModelProto& m) { add_input(m, "s", {3}), add_tail(m, "Resize", {"x", "", "s"}); }},
+     [](ModelProto& m) {
+       add_input(m, "s", {3}), add_tail(m, "Resize", {"x", "", "s"});
+     }},
     {"sizes has 3 elements, needs 1 for 1 axes", 18,
-     [](ModelProto& m) { add_input(m, "s", {3}, DType::i64), set_numbers(add_tail(m, "Resize", {"x", "", "", "s"}), "axes", {1}); }},
+     [](ModelProto& m) {
+       add_input(m, "s", {3}, DType::i64), set_numbers(add_tail(m, "Resize", {"x", "", "", "s"}), "axes", {1});
+     }},
     {"strides has 1 elements, needs 2 for 2 dimensions", 18, [](ModelProto& m) { set_numbers(add_col2im(m), "strides", {1}); }},
-    {"pads has 3 elements, needs 4 for 2 dimensions", 18, [](ModelProto& m) { set_numbers(add_col2im(m), "pads", {1, 1, 1}); }},
+    {"pads has 3 elements, needs 4 for 2 dimensions", 18,
+     [](ModelProto& m) {
+       set_numbers(add_col2im(m), "pads", {1, 1, 1});
+     }},
     {"has keys_strings, keys_int64s, needs one of them", 18,
      [](ModelProto& m) {
        add_input(m, "i", {3}, DType::i64);
@@ -76,15 +83,23 @@ constexpr Odd kOdd[] = {
      }},
     {"3 leaf_targetids, 2 leaf_weights", 18, [](ModelProto& m) { add_trees(m, "x", 3); }},
     {"nodes_missing_value_tracks_true has 2 elements, needs 1", 18,
-     [](ModelProto& m) { set_numbers(add_trees(m, "x", 2), "nodes_missing_value_tracks_true", {0, 1}); }},
+     [](ModelProto& m) {
+       set_numbers(add_trees(m, "x", 2), "nodes_missing_value_tracks_true", {0, 1});
+     }},
     {"(X) has rank 1, needs rank 2", 18, [](ModelProto& m) { add_input(m, "flat", {3}), add_trees(m, "flat", 2); }},
     {"size has 3 entries", 20,
      [](ModelProto& m) {
        add_input(m, "theta", {1, 2, 3}), add_input(m, "size", {3}, DType::i64);
        add_tail(m, "AffineGrid", {"theta", "size"});
      }},
-    {"(ratio) has rank 1, needs rank 0", 18, [](ModelProto& m) { add_input(m, "p", {1}), add_tail(m, "Dropout", {"x", "p"}); }},
-    {"'stash_type' is 7 (int64), needs float32", 18, [](ModelProto& m) { set_number(add_tail(m, "LayerNormalization", {"x", "w"}), "stash_type", 7); }},
+    {"(ratio) has rank 1, needs rank 0", 18,
+     [](ModelProto& m) {
+       add_input(m, "p", {1}), add_tail(m, "Dropout", {"x", "p"});
+     }},
+    {"'stash_type' is 7 (int64), needs float32", 18,
+     [](ModelProto& m) {
+       set_number(add_tail(m, "LayerNormalization", {"x", "w"}), "stash_type", 7);
+     }},
     {"is declared as int64[?x3], but is int64[3]", 18,  // only 1 keeps dimensions
      [](ModelProto& m) {
        NodeProto* node = add_tail(m, "ArgMax", {"x"}, DType::i64);
@@ -99,7 +114,9 @@ constexpr Odd kOdd[] = {
     {"input 'row' of body is declared as float32[4], but is float32[3]", 18, [](ModelProto& m) { add_scan(m, {4}); }},
     {"input 'row' of body is declared as int64[3], but is float32[3]", 18, [](ModelProto& m) { add_scan(m, {3}, DType::i64); }},
     {"is declared as float32[?], but is float32[1x3]", 18,
-     [](ModelProto& m) { add_input(m, "axis", {}, DType::i64), add_tail(m, "CumSum", {"x", "axis"}); }},
+     [](ModelProto& m) {
+       add_input(m, "axis", {}, DType::i64), add_tail(m, "CumSum", {"x", "axis"});
+     }},
 };
 
 /// Of rank 2.

@@ -34,8 +34,8 @@ class Recorded : public Reference {
   std::map<std::string, DType> kinds_;        // of the model's sequences, optionals and maps
 };
 
-/// Writes values into a folder, up to so many bytes together: numbers as .npy, bfloat16 and narrower as float32; strings, sequences, optionals and maps
-/// as .pb. Values that would exceed them, and integers of 4 and 2 bits, are left out.
+/// Writes values into a folder, up to so many bytes together: numbers as .npy, bfloat16 and narrower as float32; strings, sequences,
+/// optionals and maps as .pb. Values that would exceed them, and integers of 4 and 2 bits, are left out.
 class Recorder {
  public:
   static Result<std::unique_ptr<Recorder>> create(const std::string& folder, int64_t most_bytes);

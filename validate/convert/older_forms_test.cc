@@ -130,7 +130,8 @@ TEST_CASE("younger attributes that change nothing are left out, others refused")
   };
   using Numbers = std::vector<int64_t>;
   const auto pool = [&](int64_t dilation) {
-    return written("AveragePool", {.inputs = {real({1, 1, 6, 6})}, .attributes = {{"kernel_shape", Numbers{2, 2}}, {"dilations", Numbers{1, dilation}}}});
+    return written("AveragePool",
+                   {.inputs = {real({1, 1, 6, 6})}, .attributes = {{"kernel_shape", Numbers{2, 2}}, {"dilations", Numbers{1, dilation}}}});
   };
   CHECK(pool(1) == "");
   CHECK_THAT(pool(2), Contains("'dilations' needs opset 19, not 13"));
@@ -164,7 +165,8 @@ TEST_CASE("values of attributes are written in the opset's words, or refused") {
 }
 
 TEST_CASE("the nearest element of before opset 11 is said in today's modes, by two nodes where axes grow and shrink") {
-  for (const auto& [factors, nodes] : {std::pair(std::vector<float>{1, 2.5f}, 1), std::pair(std::vector<float>{0.6f, 1}, 1), std::pair(std::vector<float>{0.6f, 2.5f}, 2)}) {
+  for (const auto& [factors, nodes] :
+       {std::pair(std::vector<float>{1, 2.5f}, 1), std::pair(std::vector<float>{0.6f, 1}, 1), std::pair(std::vector<float>{0.6f, 2.5f}, 2)}) {
     SampleInput scales;
     scales.value = Tensor::of<float>({2}, std::span<const float>(factors));
     Graph graph = graph_of(operator_of("Resize"), {.inputs = {real({5, 7}), none(), scales},

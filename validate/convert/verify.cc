@@ -65,7 +65,8 @@ Result<std::vector<Tensor>> outputs_of(Graph graph, const std::vector<Tensor>& i
 Status check_can_verify(const std::string& original, const std::string& output) {
   std::error_code missing;
   if (!std::filesystem::equivalent(original, output, missing)) return {};
-  return error("'{}' is the model itself, which could not be run beside what is written over it; write another file, or do not verify", printable(output));
+  return error("'{}' is the model itself, which could not be run beside what is written over it; write another file, or do not verify",
+               printable(output));
 }
 
 Result<std::vector<VerifiedOutput>> verify_converted(Graph written, const std::vector<Tensor>& inputs, const std::string& original,

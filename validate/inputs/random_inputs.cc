@@ -69,7 +69,8 @@ Result<Tensor> random_input(const std::string& name, DType type, const Dims& dim
   const auto integer = [&](size_t i) { return below > 0 ? random.below(i, below) : otherwise; };
   // Bytes and less are pixels and quantised numbers.
   const auto narrow_integer = [&](size_t i) {
-    return static_cast<int64_t>(below > 0 || otherwise == 1 ? static_cast<uint8_t>(integer(i)) : unpacked(type, static_cast<uint8_t>(random.bits(i) >> 56)));
+    return static_cast<int64_t>(below > 0 || otherwise == 1 ? static_cast<uint8_t>(integer(i))
+                                                            : unpacked(type, static_cast<uint8_t>(random.bits(i) >> 56)));
   };
   switch (type) {
     case DType::f32: return fill.operator()<float>(real), tensor;

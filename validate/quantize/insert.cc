@@ -144,7 +144,8 @@ class Inserter {
     const std::vector<Value*> none;
     Node* quantize = builder_.node("", "QuantizeLinear", {value, scales, zeros}, 1, {}, node_name(name + ".quantize"), {name + ".quantized"});
     if (!quantize) return;
-    Node* dequantize = builder_.node("", "DequantizeLinear", {quantize->output(), scales, zeros}, 1, {}, node_name(name + ".dequantize"), {name + ".dequantized"});
+    Node* dequantize =
+        builder_.node("", "DequantizeLinear", {quantize->output(), scales, zeros}, 1, {}, node_name(name + ".dequantize"), {name + ".dequantized"});
     if (!dequantize) return;
     if (value->is_input()) return read_instead(value, quantize, dequantize->output());
     graph_.replace_uses(value, dequantize->output());

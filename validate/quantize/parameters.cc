@@ -20,7 +20,8 @@ struct AroundAxis {
 AroundAxis around(const Dims& dims, int64_t axis) {
   AroundAxis out;
   if (axis < 0) return out.inner = element_count(dims), out;
-  for (size_t i = 0; i < dims.size(); ++i) (static_cast<int64_t>(i) < axis ? out.outer : static_cast<int64_t>(i) == axis ? out.along : out.inner) *= dims[i];
+  for (size_t i = 0; i < dims.size(); ++i)
+    (static_cast<int64_t>(i) < axis ? out.outer : static_cast<int64_t>(i) == axis ? out.along : out.inner) *= dims[i];
   return out;
 }
 

@@ -44,7 +44,8 @@ Range percentile_range(const Histogram& histogram, double percentile) {
   const double cut = total * (100 - percentile) / 200;
   size_t first = 0, last = counts.size();
   for (double below = 0; first + 1 < last && below + static_cast<double>(counts[first]) <= cut; ++first) below += static_cast<double>(counts[first]);
-  for (double above = 0; last > first + 1 && above + static_cast<double>(counts[last - 1]) <= cut; --last) above += static_cast<double>(counts[last - 1]);
+  for (double above = 0; last > first + 1 && above + static_cast<double>(counts[last - 1]) <= cut; --last)
+    above += static_cast<double>(counts[last - 1]);
   return {histogram.edge(first), histogram.edge(last)};
 }
 

@@ -49,7 +49,8 @@ std::string meant(const Graph& graph, const std::string& pattern) {
   int shown = 0;
   for (const auto& node : graph.nodes())
     if (is_quantizable(*node) && shown++ < kShown) some += fmt::format("{}'{}'", some.empty() ? "" : ", ", printable(selector_of(graph, *node)));
-  return fmt::format("no node that can be quantised is called '{}'; there are {}", printable(pattern), some.empty() ? "none" : some + (shown > kShown ? ", ..." : ""));
+  return fmt::format("no node that can be quantised is called '{}'; there are {}", printable(pattern),
+                     some.empty() ? "none" : some + (shown > kShown ? ", ..." : ""));
 }
 
 /// Walks back over Relu and Clip to what an integer operator's bounds can take them into.

@@ -20,7 +20,8 @@ Result<std::vector<OutputNoise>> SensitivityTrials::measure(const std::vector<st
   Graph copy = graph_.clone();
   std::vector<Node*> nodes;
   for (const auto& node : copy.nodes())
-    if (is_quantizable(*node) && std::find(selectors.begin(), selectors.end(), selector_of(copy, *node)) != selectors.end()) nodes.push_back(node.get());
+    if (is_quantizable(*node) && std::find(selectors.begin(), selectors.end(), selector_of(copy, *node)) != selectors.end())
+      nodes.push_back(node.get());
   SV_TRY(insert_quantization(copy, make_scheme(copy, std::move(nodes)), ranges_, options_.quantization.insert));
   SV_ASSIGN(const std::unique_ptr<Session> session, Session::create(std::move(copy), options_.quantization.calibration.session));
   ++trials_;

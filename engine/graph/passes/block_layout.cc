@@ -26,7 +26,9 @@ class BlockLayout {
   void visit(Node& node) {
     const OpDef& op = node.op();
     const bool of_floats = !node.inputs().empty() && node.input(0) && node.input(0)->type.dtype == DType::f32;
-    if (of_floats && op.blocked.mode == BlockedMode::prefers && !wants_plain_output(node) && (!op.blocked.can_block || op.blocked.can_block(node, block_))) make_blocked(node);
+    if (of_floats && op.blocked.mode == BlockedMode::prefers && !wants_plain_output(node) &&
+        (!op.blocked.can_block || op.blocked.can_block(node, block_)))
+      make_blocked(node);
     else if (op.blocked.mode == BlockedMode::follows && can_follow(node)) follow(node);
     else make_plain(node);
   }

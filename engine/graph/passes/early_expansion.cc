@@ -95,7 +95,8 @@ Sizes attempt(uint64_t number, const Graph& graph, const std::vector<UnknownDim>
 }
 
 /// The shapes of the graph's outputs; none where it does not run with these sizes.
-std::optional<std::vector<Shape>> outputs_with(const Graph& graph, const std::vector<UnknownDim>& dims, const Sizes& sizes, const PassContext& context) {
+std::optional<std::vector<Shape>> outputs_with(const Graph& graph, const std::vector<UnknownDim>& dims, const Sizes& sizes,
+                                               const PassContext& context) {
   Graph copy = graph.clone();
   for (size_t i = 0; i < dims.size(); ++i)
     for (const auto [input, axis] : dims[i].places) copy.inputs()[input]->type.shape.set(axis, sizes[i]);

@@ -13,8 +13,8 @@ constexpr DTypeSet kFusedTypes{DType::f32, DType::f64};
 
 bool is_bare_conv(const Graph& graph, const Value* value) {
   const Node* conv = value->producer();
-  return conv && kFusedTypes.has(value->type.dtype) && (is_op(conv, "Conv") || is_op(conv, "FusedConv")) && only_used_once(graph, value) && !conv->input(3) &&
-         conv->attributes.get_string("activation").empty();
+  return conv && kFusedTypes.has(value->type.dtype) && (is_op(conv, "Conv") || is_op(conv, "FusedConv")) && only_used_once(graph, value) &&
+         !conv->input(3) && conv->attributes.get_string("activation").empty();
 }
 
 /// Of the two sides of an Add, the convolution that comes later takes the other as its residual.

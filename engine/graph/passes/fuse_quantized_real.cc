@@ -23,8 +23,8 @@ Node* bias_behind(const Graph& graph, const Node& product, const QuantizedValue&
   Node* add = only_user_if(graph, product.output(), "Add");
   const Value* bias = add ? other_input(*add, product.output()) : nullptr;
   const Shape &columns = b.value->type.shape, &y = product.output()->type.shape;
-  const bool fits = bias && bias->is_constant() && bias->type.dtype == DType::f32 && bias->type.shape.rank() == 1 && columns.rank() >= 2 && y.rank() >= 1 &&
-                    columns.back().is_static() && bias->type.shape[0] == columns.back();
+  const bool fits = bias && bias->is_constant() && bias->type.dtype == DType::f32 && bias->type.shape.rank() == 1 && columns.rank() >= 2 &&
+                    y.rank() >= 1 && columns.back().is_static() && bias->type.shape[0] == columns.back();
   return fits ? add : nullptr;
 }
 

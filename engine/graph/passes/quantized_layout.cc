@@ -105,7 +105,8 @@ void turn_any(Graph& graph, Builder& builder, Node* node) {
   const Node* made = builder.node(node->op().domain, node->op().name, std::move(inputs), 1, stored->attributes);
   if (!made) return;
   const Permutation& perm = stored->outputs[0];
-  Value* y = std::is_sorted(perm.begin(), perm.end()) ? made->output() : builder.add("Transpose", {made->output()}, make_attributes({{"perm", perm}}));
+  Value* y =
+      std::is_sorted(perm.begin(), perm.end()) ? made->output() : builder.add("Transpose", {made->output()}, make_attributes({{"perm", perm}}));
   if (!y) return;
   graph.replace_uses(node->output(), y);
   graph.erase(node);

@@ -81,7 +81,8 @@ bool is_mask(const Value* mask, const Value* scores) {
 std::optional<Match> match(const Graph& graph, const Node& softmax) {
   Value* scores = softmax.input(0);
   const int64_t axis = softmax.attributes.get_int("axis", -1);
-  if (scores->type.dtype != DType::f32 || scores->type.shape.rank() != 4 || (axis != -1 && axis != 3) || softmax.attributes.get_int("coerced")) return std::nullopt;
+  if (scores->type.dtype != DType::f32 || scores->type.shape.rank() != 4 || (axis != -1 && axis != 3) || softmax.attributes.get_int("coerced"))
+    return std::nullopt;
   const Node* context = only_user_if(graph, softmax.output(), "MatMul");
   if (!context || context->input(0) != softmax.output() || context->input(1)->type.shape.rank() != 4) return std::nullopt;
   Match m;

@@ -27,7 +27,8 @@ bool fits(const Node& node, const TransposedNode& form) {
   for (size_t i = 0; i < node.inputs().size(); ++i)
     if (!form.inputs[i].empty() && (!may_be_stored(node.input(i)) || node.input(i)->type.shape.rank() > std::ssize(form.inputs[i]))) return false;
   for (size_t i = 0; i < node.outputs().size(); ++i)
-    if (!may_be_stored(node.output(i)) || (!form.outputs[i].empty() && node.output(i)->type.shape.rank() != std::ssize(form.outputs[i]))) return false;
+    if (!may_be_stored(node.output(i)) || (!form.outputs[i].empty() && node.output(i)->type.shape.rank() != std::ssize(form.outputs[i])))
+      return false;
   return true;
 }
 

@@ -86,7 +86,8 @@ typedef struct svengine_call {
   const svengine_operand* outputs; /* in svengine_operator::shape their types alone are known */
   size_t attribute_count;
   int32_t input_count, output_count;
-  void* scratch; /* in svengine_operator::compute: svengine_operator::scratch_bytes of this thread's own, aligned to 64 bytes; undefined contents; null for none */
+  /* In svengine_operator::compute: svengine_operator::scratch_bytes of this thread's own, aligned to 64 bytes; undefined contents; null for none. */
+  void* scratch;
 } svengine_call;
 
 typedef struct svengine_shape {
@@ -131,8 +132,8 @@ typedef struct svengine_operator {
 
   /* The operator of the same domain that computes gradients, which may be registered later; NULL: none, and training or derivatives through
    * this one are refused. Its inputs are this one's inputs, outputs and the gradients of the outputs, in this order, as many of each as the
-   * node has; its output i is the gradient of input i, of the same type and shape (what is given for inputs that are no floats is not used). Its attributes
-   * are this one's. */
+   * node has; its output i is the gradient of input i, of the same type and shape (what is given for inputs that are no floats is not used).
+   * Its attributes are this one's. */
   const char* gradient;
   void* user;
 } svengine_operator;
@@ -155,10 +156,12 @@ typedef struct svengine_plugin {
 /* Once in a plug-in, with an array of its operators. */
 #ifdef __cplusplus
 #define SVENGINE_PLUGIN(array) \
-  extern "C" SVENGINE_API const svengine_plugin svengine_plugin_table = {SVENGINE_OPERATOR_ABI, sizeof(svengine_operator), sizeof(array) / sizeof(array[0]), array};
+  extern "C" SVENGINE_API const svengine_plugin svengine_plugin_table = {SVENGINE_OPERATOR_ABI, sizeof(svengine_operator), \
+                                                                         sizeof(array) / sizeof(array[0]), array};
 #else
 #define SVENGINE_PLUGIN(array) \
-  SVENGINE_API const svengine_plugin svengine_plugin_table = {SVENGINE_OPERATOR_ABI, sizeof(svengine_operator), sizeof(array) / sizeof(array[0]), array};
+  SVENGINE_API const svengine_plugin svengine_plugin_table = {SVENGINE_OPERATOR_ABI, sizeof(svengine_operator), \
+                                                              sizeof(array) / sizeof(array[0]), array};
 #endif
 
 #ifdef __cplusplus

@@ -128,7 +128,8 @@ static inline svengine_options svengine_options_default(void) {
 /* `options` may be NULL. On failure *network is NULL. */
 SVENGINE_API svengine_status svengine_network_load(const char* path, const svengine_options* options, svengine_network** network);
 /* An ONNX file's bytes, which the call copies; weights in other files are refused. */
-SVENGINE_API svengine_status svengine_network_load_memory(const void* bytes, size_t count, const svengine_options* options, svengine_network** network);
+SVENGINE_API svengine_status svengine_network_load_memory(const void* bytes, size_t count, const svengine_options* options,
+                                                          svengine_network** network);
 /* Its contexts may go on. NULL is nothing to free, and no error. */
 SVENGINE_API svengine_status svengine_network_free(svengine_network* network);
 
@@ -161,7 +162,8 @@ static inline svengine_context_options svengine_context_options_default(void) {
 }
 
 /* `options` may be NULL: one thread. */
-SVENGINE_API svengine_status svengine_context_create(const svengine_network* network, const svengine_context_options* options, svengine_context** context);
+SVENGINE_API svengine_status svengine_context_create(const svengine_network* network, const svengine_context_options* options,
+                                                     svengine_context** context);
 SVENGINE_API svengine_status svengine_context_free(svengine_context* context);
 
 /* Inputs and outputs in the network's order. An output with data needs the type and shape that the network gives. One without data is filled in:

@@ -138,7 +138,8 @@ class SVENGINE_API Context {
   bool run(const std::vector<TensorView>& inputs, std::vector<MutableTensorView>& outputs) noexcept;
 
   /// The vector-Jacobian product: what gradients of the outputs are as gradients of the inputs. Of a network with one output of one element,
-  /// 1 gives the gradient itself: forces, sensitivities, adjoints. A view of unknown type is zeros; those of inputs that are no floats stay as they are.
+  /// 1 gives the gradient itself: forces, sensitivities, adjoints. A view of unknown type is zeros; those of inputs that are no floats stay
+  /// as they are.
   bool vjp(const std::vector<TensorView>& inputs, const std::vector<TensorView>& output_gradients, std::vector<MutableTensorView>& outputs,
            std::vector<MutableTensorView>& input_gradients) noexcept;
   /// The Jacobian-vector product: how the outputs change when the inputs change along the tangents; a view of unknown type is zeros.

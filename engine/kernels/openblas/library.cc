@@ -12,7 +12,8 @@
 #include <string_view>
 
 #define SVENGINE_LINKED extern "C" __attribute__((weak, visibility("hidden")))
-SVENGINE_LINKED void cblas_sgemm(int, int, int, int32_t, int32_t, int32_t, float, const float*, int32_t, const float*, int32_t, float, float*, int32_t);
+SVENGINE_LINKED void cblas_sgemm(int, int, int, int32_t, int32_t, int32_t, float, const float*, int32_t, const float*, int32_t, float, float*,
+                                 int32_t);
 SVENGINE_LINKED void cblas_dgemm(int, int, int, int32_t, int32_t, int32_t, double, const double*, int32_t, const double*, int32_t, double, double*,
                                  int32_t);
 SVENGINE_LINKED char* openblas_get_config(void);
@@ -29,8 +30,8 @@ constexpr const char* kSharedLibrary = "libopenblas.so.0";
 
 std::string described(const char* config, const char* core) { return fmt::format("{}, kernels {}", config, core); }
 
-/// 0.3.21, Debian 12's, does not know A64FX and takes its kernels for any ARMv8, which have vectors of 128 bits. Those it has for Neoverse V1 are in SVE
-/// of any length. The choice is made before main(), by the processor or by OPENBLAS_CORETYPE, which a user may have set.
+/// 0.3.21, Debian 12's, does not know A64FX and takes its kernels for any ARMv8, which have vectors of 128 bits. Those it has for Neoverse
+/// V1 are in SVE of any length. The choice is made before main(), by the processor or by OPENBLAS_CORETYPE, which a user may have set.
 void choose_sve_kernels() {
   constexpr unsigned long kSve = 1UL << 22;  // HWCAP_SVE of aarch64
   constexpr const char* kVariable = "OPENBLAS_CORETYPE";

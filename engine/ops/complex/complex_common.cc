@@ -31,7 +31,8 @@ RightOperand order_operand(ExpandContext& c, const EinsumEquation& equation, siz
     if (std::count(labels.begin(), labels.end(), label) > 1) return {value, labels, labels.size()};
   std::vector<int64_t> perm(labels.size());
   std::iota(perm.begin(), perm.end(), 0);
-  std::stable_sort(perm.begin(), perm.end(), [&](int64_t a, int64_t b) { return kind(labels[static_cast<size_t>(a)]) < kind(labels[static_cast<size_t>(b)]); });
+  std::stable_sort(perm.begin(), perm.end(),
+                   [&](int64_t a, int64_t b) { return kind(labels[static_cast<size_t>(a)]) < kind(labels[static_cast<size_t>(b)]); });
   RightOperand out{value, {}, 0};
   for (const int64_t d : perm) {
     out.labels.push_back(labels[static_cast<size_t>(d)]);

@@ -1,5 +1,5 @@
-// ai.svengine.ComplexGemm: ONNX's Gemm of complex numbers, pairs in the last dimension: alpha A' B' + beta C, C broadcast to the result. alpha and beta are
-// real; conjugate_a and conjugate_b make transA and transB conjugate transposes.
+// ai.svengine.ComplexGemm: ONNX's Gemm of complex numbers, pairs in the last dimension: alpha A' B' + beta C, C broadcast to the result.
+// alpha and beta are real; conjugate_a and conjugate_b make transA and transB conjugate transposes.
 #include "engine/ops/broadcast.h"
 #include "engine/ops/complex/complex_common.h"
 #include "engine/ops/infer_util.h"
@@ -25,7 +25,8 @@ Status expand_complex_gemm(ExpandContext& c) {
   for (const int64_t rank : complex_ranks(c, c.has_input(2) ? 3 : 2))
     if (rank < 0) return {};
   const EinsumEquation equation = matrix_equation(2, 2, is_set(attributes, "transA"), is_set(attributes, "transB"));
-  SV_ASSIGN(Value * y, complex_product(c, equation, {c.input(0), c.input(1)}, {is_set(attributes, "conjugate_a"), is_set(attributes, "conjugate_b")}));
+  SV_ASSIGN(Value * y,
+            complex_product(c, equation, {c.input(0), c.input(1)}, {is_set(attributes, "conjugate_a"), is_set(attributes, "conjugate_b")}));
   y = scaled(c, y, attributes.get_float("alpha", 1));
   const float beta = attributes.get_float("beta", 1);
   if (c.has_input(2) && beta != 0) y = c.op("Add", {y, scaled(c, c.input(2), beta)});

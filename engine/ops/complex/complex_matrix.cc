@@ -43,9 +43,10 @@ void emit_complex_matrix(LowerContext& c) {
   const auto axis = static_cast<size_t>(c.attributes().get_int("axis"));
   const int64_t inner = element_count(std::span<const int64_t>(dims).subspan(axis)) / 2;
   const T sign = c.attributes().get_int("conjugate") != 0 ? T{-1} : T{1};
-  wide::emit_items(c, "complex_matrix", numbers, wide::items_of_work(4), [=, in = c.in(0), out = c.out()](const Run& run, int64_t begin, int64_t end) {
-    write_rows(run.get<const T>(in), run.get<T>(out), inner, sign, begin, end);
-  });
+  wide::emit_items(c, "complex_matrix", numbers, wide::items_of_work(4),
+                   [=, in = c.in(0), out = c.out()](const Run& run, int64_t begin, int64_t end) {
+                     write_rows(run.get<const T>(in), run.get<T>(out), inner, sign, begin, end);
+                   });
 }
 
 Status lower_complex_matrix(LowerContext& c) {

@@ -51,7 +51,8 @@ void store(DType to, std::byte* data, int64_t i, double value, int64_t whole, By
     case DType::f16: return put(to, data, i, float_to_half(static_cast<float>(value)));
     case DType::bf16: return put(to, data, i, float_to_bfloat(static_cast<float>(value)));
     case DType::boolean: return put(to, data, i, value != 0);
-    case DType::u64: return put(to, data, i, value >= 0x1p64 ? UINT64_MAX : value >= 0x1p63 ? static_cast<uint64_t>(value) : static_cast<uint64_t>(whole));
+    case DType::u64:
+      return put(to, data, i, value >= 0x1p64 ? UINT64_MAX : value >= 0x1p63 ? static_cast<uint64_t>(value) : static_cast<uint64_t>(whole));
     case DType::u4: case DType::i4: case DType::u2: case DType::i2: return put(to, data, i, unpacked(to, static_cast<uint8_t>(whole)));
     default: return put(to, data, i, static_cast<uint64_t>(whole));
   }

@@ -244,8 +244,9 @@ OpDef define_microsoft_whisper_beam_search() {
       .infer = infer_whisper,
       .evaluate = evaluate_whisper,
       .cost = cost_of_generation,
-      .samples = "(float32[2, 3, 4], int32[] 6 to 7, int32[] 0 to 2, int32[] 2 to 3, int32[] 1 to 2, -, -, -, -, -, int32[2, 2] 1 to 2, int32[] 0 to 1) " +
-                 speech_sample("decoder_start_token_id = 1, no_speech_token_id = 3, beginning_timestamp_token_id = 4") + " 5",
+      .samples =
+          "(float32[2, 3, 4], int32[] 6 to 7, int32[] 0 to 2, int32[] 2 to 3, int32[] 1 to 2, -, -, -, -, -, int32[2, 2] 1 to 2, int32[] 0 to 1) " +
+          speech_sample("decoder_start_token_id = 1, no_speech_token_id = 3, beginning_timestamp_token_id = 4") + " 5",
   };
 }
 

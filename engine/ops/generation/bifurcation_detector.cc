@@ -23,7 +23,8 @@ Status infer_bifurcation(InferContext& c) {
 
 /// The predicted tokens that are taken: those that the source has from `first` on, and the one behind them.
 Result<Tokens> taken(Tokens source, Tokens predicted, int64_t first) {
-  if (first < 0 || first > static_cast<int64_t>(source.size())) return error("prev_suffix_match_idx is {}, but src_tokens has {}", first, source.size());
+  if (first < 0 || first > static_cast<int64_t>(source.size()))
+    return error("prev_suffix_match_idx is {}, but src_tokens has {}", first, source.size());
   const Tokens rest = source.subspan(static_cast<size_t>(first));
   if (predicted.size() != rest.size() + 1)
     return error("pred_tokens has {} tokens, needs {}: one more than src_tokens has from {} on", predicted.size(), rest.size() + 1, first);

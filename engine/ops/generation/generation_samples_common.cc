@@ -8,7 +8,8 @@ constexpr const char* kDecoder = R"(decoder = graph "decoder" {
   input %position_ids: int32[n, s]
   input %attention_mask: int32[n, t]
   input %past_0: float32[2, n, 1, p, 1]
-  const %table: float32[6, 6] = {0.5, 0.25, -1.0, 2.0, 0.0, 1.5, 3.0, 0.125, 0.75, -0.5, 1.0, 2.5, 0.0, 1.0, 2.0, -3.0, 0.5, 0.25, 1.0, -1.0, 0.375, 0.625, 4.0, -2.0, 2.25, 1.75, -0.25, 0.5, 0.0, 3.5, 0.0, 1.0, 0.5, 2.0, 1.25, -1.5}
+  const %table: float32[6, 6] = {0.5, 0.25, -1.0, 2.0, 0.0, 1.5, 3.0, 0.125, 0.75, -0.5, 1.0, 2.5, 0.0, 1.0, 2.0, -3.0,)"
+    R"( 0.5, 0.25, 1.0, -1.0, 0.375, 0.625, 4.0, -2.0, 2.25, 1.75, -0.25, 0.5, 0.0, 3.5, 0.0, 1.0, 0.5, 2.0, 1.25, -1.5}
   const %axes: int64[3] = {0, 2, 4}
   const %twice: int64[5] = {2, 1, 1, 1, 1}
   %logits: float32[n, s, 6] = Gather(%table, %input_ids)
@@ -92,7 +93,8 @@ std::string decoder_only_sample(const std::string& attributes) {
 }
 
 std::string encoder_decoder_sample(const std::string& attributes) {
-  const std::string decoder = cached_decoder("  input %encoder_attention_mask: int32[n, s]\n", "{1.0, 0.5, -0.5, 2.0, 0.25, 0.75, -0.25, 1.5, 0.0, 1.0}", 5);
+  const std::string decoder =
+      cached_decoder("  input %encoder_attention_mask: int32[n, s]\n", "{1.0, 0.5, -0.5, 2.0, 0.25, 0.75, -0.25, 1.5, 0.0, 1.0}", 5);
   return "{" + std::string(kEncoder) + ", " + decoder + ", eos_token_id = 4, pad_token_id = 0" + with_more(attributes);
 }
 

@@ -115,7 +115,8 @@ OpDef define_microsoft_greedy_search() {
       .evaluate = evaluate_greedy,
       .cost = cost_of_generation,
       .samples = "(int32[2, 3] 1 to 5, int32[] 6 to 7) " + decoder_only_sample() +
-                 "(int32[1, 2] 1 to 5, int32[1] 4 to 4, int32[] 0 to 3, float32[] 1 to 2, int32[6] 0 to 1, -, int32[1, 2] 0 to 1) " + decoder_only_sample(),
+                 "(int32[1, 2] 1 to 5, int32[1] 4 to 4, int32[] 0 to 3, float32[] 1 to 2, int32[6] 0 to 1, -, int32[1, 2] 0 to 1) " +
+                 decoder_only_sample(),
   };
 }
 

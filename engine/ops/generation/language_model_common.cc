@@ -63,7 +63,8 @@ Result<Tensor> gathered(const Tensor& t, size_t axis, const std::vector<int32_t>
   const auto outer = static_cast<size_t>(element_count(std::span(t.dims()).first(axis)));
   const size_t row = static_cast<size_t>(element_count(std::span(t.dims()).subspan(axis + 1))) * size_of(t.type()), rows = parents.size();
   for (size_t o = 0; row > 0 && o < outer; ++o)
-    for (size_t i = 0; i < rows; ++i) std::memcpy(out.raw() + (o * rows + i) * row, t.raw() + (o * rows + static_cast<size_t>(parents[i])) * row, row);
+    for (size_t i = 0; i < rows; ++i)
+      std::memcpy(out.raw() + (o * rows + i) * row, t.raw() + (o * rows + static_cast<size_t>(parents[i])) * row, row);
   return Tensor(out);
 }
 
@@ -89,7 +90,8 @@ Result<Tensor> zeros(DType type, Dims dims) {
 
 Result<Tensor> extended(const Tensor& t, size_t axis, int64_t size) {
   Dims dims = t.dims();
-  if (dims.size() <= axis || dims[axis] > size) return error("a cache is {}, needs at most {} positions in dimension {}", to_string(dims), size, axis);
+  if (dims.size() <= axis || dims[axis] > size)
+    return error("a cache is {}, needs at most {} positions in dimension {}", to_string(dims), size, axis);
   dims[axis] = size - dims[axis];
   SV_ASSIGN(Tensor rest, zeros(t.type(), std::move(dims)));
   const std::vector<Tensor> parts{t, std::move(rest)};

@@ -13,7 +13,8 @@ enum CausalInput : size_t { kCausalInput, kCausalWeight, kCausalBias, kCausalPas
 
 Status check_causal_attributes(const Attributes& a) {
   const std::string activation = a.get_string("activation", "none");
-  if (activation != "none" && activation != "silu" && activation != "swish") return error("activation is '{}', must be none, silu or swish", activation);
+  if (activation != "none" && activation != "silu" && activation != "swish")
+    return error("activation is '{}', must be none, silu or swish", activation);
   const int64_t dilation = a.get_int("dilation", 1);
   return dilation < 1 || dilation > INT32_MAX ? error("dilation is {}, must be at least 1", dilation) : Status();
 }
@@ -33,7 +34,8 @@ namespace {
 Status check_conv_options(const InferContext& c) {
   const Attributes& a = c.attributes();
   SV_TRY(check_causal_attributes(a));
-  if (const int64_t n = a.get_int("ndim", 1); n != 1) return n == 2 || n == 3 ? unimplemented("ndim is {}, only 1 is supported", n) : error("ndim is {}, must be 1, 2 or 3", n);
+  if (const int64_t n = a.get_int("ndim", 1); n != 1)
+    return n == 2 || n == 3 ? unimplemented("ndim is {}, only 1 is supported", n) : error("ndim is {}, must be 1, 2 or 3", n);
   if (const int64_t n = a.get_int("state_window", 0); n < 0 || n > 8) return error("state_window is {}, must be 0 to 8", n);
   for (const char* name : {"state_update_capacity", "state_length", "input_channel_offset", "input_channels"})
     if (a.get_int(name, 0) != 0) return unimplemented("{} is not supported", name);

@@ -101,7 +101,8 @@ Status emit_rotary(LowerContext& c) {
                                                                                              int64_t end) -> const char* {
            const int64_t* picked = run.get<const int64_t>(ids);
            for (int64_t token = begin; token < end; ++token) {
-             if (picked && (picked[token] < 0 || picked[token] >= s.cosine_rows)) return "RotaryEmbedding: a position is outside cos_cache and sin_cache";
+             if (picked && (picked[token] < 0 || picked[token] >= s.cosine_rows))
+               return "RotaryEmbedding: a position is outside cos_cache and sin_cache";
              const int64_t cosine = picked ? picked[token] : token % s.cosine_rows, sine = picked ? picked[token] : token % s.sine_rows;
              const int64_t first = token / s.length * s.heads * s.length * s.size + token % s.length * s.token_stride;
              for (int64_t head = 0; head < s.heads; ++head) {

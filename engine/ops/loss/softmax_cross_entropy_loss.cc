@@ -19,7 +19,8 @@ Status infer_softmax_cross_entropy_loss(InferContext& c) {
 Status lower_softmax_cross_entropy_loss(LowerContext& c) {
   const kernels::CrossEntropyArgs sizes = cross_entropy_args(c, 0);
   if (sizes.classes == 0) return error("scores {} have no classes", to_string(c.in_type(0).shape));
-  const Buffer log_p = c.has_output(1) ? c.out(1) : c.temporary(sizes.batch * sizes.classes * sizes.inner * static_cast<int64_t>(size_of(c.in_type(0).dtype)));
+  const Buffer log_p =
+      c.has_output(1) ? c.out(1) : c.temporary(sizes.batch * sizes.classes * sizes.inner * static_cast<int64_t>(size_of(c.in_type(0).dtype)));
   if (wide::is_wide(c)) {
     wide::emit_softmax(c, wide::SoftmaxKind::log_softmax, sizes.batch, sizes.classes, sizes.inner, log_p);
     return lower_loss(c, 0, log_p);

@@ -11,7 +11,8 @@ namespace {
 
 Status infer_time_warping(InferContext& c) {
   const Shape& x = c.shape(0);
-  if (x.has_rank() && x.rank() != 2 && (x.rank() != 3 || known_different(x[0], Dim(1)))) return error("input is {}, needs [rows, columns]", to_string(x));
+  if (x.has_rank() && x.rank() != 2 && (x.rank() != 3 || known_different(x[0], Dim(1))))
+    return error("input is {}, needs [rows, columns]", to_string(x));
   if (x.has_rank())
     for (const Dim& d : x.dims())
       if (d.is_static() && d.value() < 1) return error("input is {}, which has no way through it", to_string(x));

@@ -12,7 +12,8 @@ namespace {
 Status check_router_counts(const InferContext& c, const Dim& experts) {
   const Attributes& a = c.attributes();
   const int64_t k = a.get_int("top_k", 0), groups = a.get_int("n_group", 1), active = a.get_int("topk_group", 1);
-  if (k < 1 || groups < 1 || active < 1 || a.get_int("group_topk", 2) < 1) return error("top_k, n_group, topk_group and group_topk must be at least 1");
+  if (k < 1 || groups < 1 || active < 1 || a.get_int("group_topk", 2) < 1)
+    return error("top_k, n_group, topk_group and group_topk must be at least 1");
   if (active > groups) return error("topk_group is {}, of {} groups", active, groups);
   if (!experts.is_static()) return {};
   if (experts.value() < 1 || experts.value() % groups != 0) return error("{} experts cannot be cut into {} groups", experts.value(), groups);
@@ -31,7 +32,8 @@ Status infer_group_router(InferContext& c) {
     SV_TRY(require_rank(c, 2, "projection_weight", 2));
     const Shape& w = c.shape(2);
     if (w.has_rank() && (known_different(w[0], experts) || (x.has_rank() && known_different(w[1], x[1]))))
-      return error("projection_weight is {}, needs [experts, width] of expert_bias {} and activations {}", to_string(w), to_string(c.shape(1)), to_string(x));
+      return error("projection_weight is {}, needs [experts, width] of expert_bias {} and activations {}", to_string(w), to_string(c.shape(1)),
+                   to_string(x));
   } else {
     if (x.has_rank() && known_different(x.back(), experts))
       return error("expert_bias has {} elements, needs one for each of the last dimension of logits {}", experts.value(), to_string(x));

@@ -51,7 +51,8 @@ Result<Value*> float_expert_weights(ExpandContext& c, size_t which) {
     return error("fc{}_scales {} need the shape {}", which + 1, to_string(scale->type.shape), to_string(wanted));
   const DType type = DType::f32;
   const int64_t each = 8 / bits;
-  Value *q = c.cast(unpacked_bytes(c, bytes, each, bytes->type.shape.back().value() * each), type), *offset = c.number(static_cast<double>(1 << (bits - 1)), type);
+  Value *q = c.cast(unpacked_bytes(c, bytes, each, bytes->type.shape.back().value() * each), type),
+        *offset = c.number(static_cast<double>(1 << (bits - 1)), type);
   if (zero) {
     const int64_t packed = (wanted.back() * bits + 7) / 8;
     Dims zeros = wanted;

@@ -71,7 +71,8 @@ Status infer_mat_mul_integer16(InferContext& c) {
   if (!a.has_rank() || !b.has_rank() || a.rank() < 2 || b.rank() < 2) return c.set(0, type, Shape()), Status{};
   if (known_different(a.back(), b[static_cast<size_t>(b.rank()) - 2]))
     return error("A {} and B {} do not fit: the last dimension of A must be the last but one of B", to_string(a), to_string(b));
-  SV_ASSIGN(Shape y, broadcast(Shape(std::vector<Dim>(a.dims().begin(), a.dims().end() - 2)), Shape(std::vector<Dim>(b.dims().begin(), b.dims().end() - 2))));
+  SV_ASSIGN(Shape y,
+            broadcast(Shape(std::vector<Dim>(a.dims().begin(), a.dims().end() - 2)), Shape(std::vector<Dim>(b.dims().begin(), b.dims().end() - 2))));
   std::vector<Dim> dims = y.dims();
   dims.push_back(a[static_cast<size_t>(a.rank()) - 2]), dims.push_back(b.back());
   c.set(0, type, Shape(std::move(dims)));

@@ -24,7 +24,8 @@ std::optional<std::pair<int64_t, int64_t>> head_dims(const Shape& s) {
 
 /// Queries, keys and values beside one another in the last dimension of input 0.
 Result<std::optional<DeltaSizes>> merged_sizes(const Shape& query, const Shape& state) {
-  if (query.rank() != 2 && query.rank() != 3) return error("query is {}, without key and value it needs [tokens, all] or [batch, tokens, all]", to_string(query));
+  if (query.rank() != 2 && query.rank() != 3)
+    return error("query is {}, without key and value it needs [tokens, all] or [batch, tokens, all]", to_string(query));
   if (!state.is_static() || !query.back().is_static()) return std::optional<DeltaSizes>();
   DeltaSizes s{0, state[1].value(), state[3].value(), state[2].value(), query.rank() - 1};
   const int64_t rest = query.back().value() - s.value_heads * s.value_size;
@@ -44,7 +45,8 @@ Result<std::optional<DeltaSizes>> delta_sizes(const Node& node) {
   if (!node.input(kGdKey)) {
     SV_ASSIGN(s, merged_sizes(query, shape(kGdState)));
   } else {
-    if (query.rank() != 3 && query.rank() != 4) return error("query is {}, needs [tokens, heads, size] or [batch, tokens, heads, size]", to_string(query));
+    if (query.rank() != 3 && query.rank() != 4)
+      return error("query is {}, needs [tokens, heads, size] or [batch, tokens, heads, size]", to_string(query));
     const auto q = head_dims(query), k = head_dims(shape(kGdKey)), v = head_dims(shape(kGdValue));
     if (!q || !k || !v) return std::optional<DeltaSizes>();
     if (*q != *k) return error("key {} needs heads as query {} has", to_string(shape(kGdKey)), to_string(query));
@@ -61,13 +63,15 @@ Status check_delta_attributes(const InferContext& c, const LinearRule& rule) {
   if (gate != "none" && gate != "softplus" && gate != "qwen" && gate != "sigmoid" && gate != "kda")
     return error("gate_activation is '{}', must be none, softplus or sigmoid", gate);
   if (beta != "none" && beta != "sigmoid") return error("beta_activation is '{}', must be none or sigmoid", beta);
-  if (a.get_int("state_update_capacity", 0) != 0 || c.has_output(2)) return unimplemented("state_update_capacity and output state_update are not supported");
+  if (a.get_int("state_update_capacity", 0) != 0 || c.has_output(2))
+    return unimplemented("state_update_capacity and output state_update are not supported");
   if (c.has_input(kGdCapture)) return error("capture_count needs a state_update_capacity above 0");
   if (c.has_input(kGdKey) != c.has_input(kGdValue)) return error("key and value must be given together, or query holds all three");
   if (!c.has_input(kGdKey) && !c.has_input(kGdState)) return error("initial_state is required where query holds keys and values, too");
   if (rule.decays && !c.has_input(kGdDecay)) return error("this update_rule needs input decay");
   if (rule.corrects && !c.has_input(kGdBeta)) return error("this update_rule needs input beta");
-  if (rule.decays && gate != "none" && (!c.has_input(kGdLog) || !c.has_input(kGdBias))) return error("gate_activation '{}' needs a_log and dt_bias", gate);
+  if (rule.decays && gate != "none" && (!c.has_input(kGdLog) || !c.has_input(kGdBias)))
+    return error("gate_activation '{}' needs a_log and dt_bias", gate);
   return {};
 }
 
@@ -78,7 +82,8 @@ Status check_delta_gates(const InferContext& c, const DeltaSizes& s) {
     const Shape& shape = c.shape(i);
     const auto at = static_cast<size_t>(s.leading);
     const bool heads = shape.rank() == s.leading + 1 && !known_different(shape[at], Dim(s.value_heads));
-    const bool elements = i == kGdDecay && shape.rank() == s.leading + 2 && !known_different(shape[at], Dim(s.value_heads)) && !known_different(shape[at + 1], Dim(s.size));
+    const bool elements = i == kGdDecay && shape.rank() == s.leading + 2 && !known_different(shape[at], Dim(s.value_heads)) &&
+                          !known_different(shape[at + 1], Dim(s.size));
     if (!heads && !elements)
       return error("{} is {}, needs [{}, {}]{}", i == kGdDecay ? "decay" : "beta", to_string(shape), s.leading == 1 ? "tokens" : "batch, tokens",
                    s.value_heads, i == kGdDecay ? fmt::format(", or {} behind that", s.size) : "");
@@ -97,7 +102,8 @@ Status infer_gated_delta(InferContext& c) {
   if (!s) return {};
   const Shape& query = c.shape(0);
   std::vector<Dim> dims(query.dims().begin(), query.dims().begin() + s->leading);
-  if (s->leading == 2 && c.has_input(kGdCumulative)) return error("cu_seqlens needs tokens of all sequences one behind another; query is {}", to_string(query));
+  if (s->leading == 2 && c.has_input(kGdCumulative))
+    return error("cu_seqlens needs tokens of all sequences one behind another; query is {}", to_string(query));
   if (s->leading == 2) batch = dims[0];
   if (!c.has_input(kGdCumulative) && s->leading == 1) {
     if (!c.has_input(kGdState)) return error("without cu_seqlens initial_state is required: it says how many sequences there are");
@@ -172,7 +178,8 @@ struct DeltaParts {
 DeltaParts delta_parts(ExpandContext& c, const DeltaSizes& s) {
   if (c.has_input(kGdKey)) return {c.input(kGdQuery), c.input(kGdKey), c.input(kGdValue)};
   const int64_t keys = s.heads * s.size;
-  const Node* parts = c.builder().node("", "Split", {c.input(kGdQuery), c.ints({keys, keys, s.value_heads * s.value_size})}, 3, make_attributes({{"axis", int64_t{-1}}}));
+  const Node* parts = c.builder().node("", "Split", {c.input(kGdQuery), c.ints({keys, keys, s.value_heads * s.value_size})}, 3,
+                                       make_attributes({{"axis", int64_t{-1}}}));
   return parts ? DeltaParts{parts->output(0), parts->output(1), parts->output(2)} : DeltaParts{};
 }
 
@@ -185,8 +192,8 @@ Status expand_gated_delta(ExpandContext& c) {
     return {};
   const DeltaTokens tokens(c, *s);
   const DeltaParts parts = delta_parts(c, *s);
-  std::vector<Value*> inputs{normalised_heads(c, *s, tokens.of(parts.q, s->heads * s->size)), normalised_heads(c, *s, tokens.of(parts.k, s->heads * s->size)),
-                             tokens.of(parts.v, s->value_heads * s->value_size),
+  std::vector<Value*> inputs{normalised_heads(c, *s, tokens.of(parts.q, s->heads * s->size)),
+                             normalised_heads(c, *s, tokens.of(parts.k, s->heads * s->size)), tokens.of(parts.v, s->value_heads * s->value_size),
                              c.has_input(kGdState) ? c.transpose(c.input(kGdState), {0, 1, 3, 2}) : nullptr};
   if (rule.decays) {
     const int64_t each = c.shape(kGdDecay).rank() == s->leading + 2 ? s->size : 1;
@@ -232,10 +239,12 @@ OpDef define_microsoft_gated_delta_net() {
                 {"TG", kSingleTypes, {kGdDecay, kGdBeta}},
                 {"TS", {DType::f32}, {kGdState, kGdLog, kGdBias}}},
       .tolerance = {.rtol = 1e-4, .atol = 1e-5},
-      .samples = "(float32[6, 2, 4], float32[6, 2, 4], float32[6, 4, 3], -, float32[6, 4] -1 to 0, float32[6, 4] 0 to 1, float32[2, 4, 3, 4]) {qk_l2_norm = 1} 2"
-                 "(float32[7, 1, 4], float32[7, 1, 4], float32[7, 2, 3], int32[4]{0, 2, 3, 7}, float32[7, 2, 4], float32[7, 2], float32[3, 2, 3, 4], "
-                 R"(float32[2], float32[2, 4]) {qk_l2_norm = 1, gate_activation = "softplus", beta_activation = "sigmoid"} 2)"
-                 R"((float32[2, 3, 14], -, -, -, -, -, float32[2, 2, 3, 4]) {update_rule = "linear"} 2)",
+      .samples =
+          "(float32[6, 2, 4], float32[6, 2, 4], float32[6, 4, 3], -, float32[6, 4] -1 to 0, float32[6, 4] 0 to 1, float32[2, 4, 3, 4]) {qk_l2_norm = "
+          "1} 2"
+          "(float32[7, 1, 4], float32[7, 1, 4], float32[7, 2, 3], int32[4]{0, 2, 3, 7}, float32[7, 2, 4], float32[7, 2], float32[3, 2, 3, 4], "
+          R"(float32[2], float32[2, 4]) {qk_l2_norm = 1, gate_activation = "softplus", beta_activation = "sigmoid"} 2)"
+          R"((float32[2, 3, 14], -, -, -, -, -, float32[2, 2, 3, 4]) {update_rule = "linear"} 2)",
   };
 }
 

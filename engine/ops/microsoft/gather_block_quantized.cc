@@ -52,7 +52,8 @@ Status infer_gather_block(InferContext& c) {
   std::vector<Dim> dims = c.shape(kTable).dims();
   dims.back() = multiply(dims.back(), Dim(t.packed));
   const Shape data(std::move(dims));
-  const Dim along = data[static_cast<size_t>(t.quantize)], blocks = c.shape(kBlockScales).has_rank() ? c.shape(kBlockScales)[static_cast<size_t>(t.quantize)] : Dim();
+  const Dim along = data[static_cast<size_t>(t.quantize)],
+            blocks = c.shape(kBlockScales).has_rank() ? c.shape(kBlockScales)[static_cast<size_t>(t.quantize)] : Dim();
   if (along.is_static() && blocks.is_static()) {
     const int64_t wanted = t.block == 0 ? 1 : (along.value() + t.block - 1) / t.block;
     if (blocks.value() != wanted) return error("scales has {} along axis {}, needs {} for blocks of {}", blocks.value(), t.quantize, wanted, t.block);
@@ -68,7 +69,9 @@ struct CheckedRows {
 CheckedRows checked_rows(ExpandContext& c, int64_t count) {
   Value* rows = c.input(kRows);
   const DType type = rows->type.dtype;
-  const auto number = [&](int64_t n) { return type == DType::i64 ? c.builder().constant(Tensor::scalar(n)) : c.builder().constant(Tensor::scalar(static_cast<int32_t>(n))); };
+  const auto number = [&](int64_t n) {
+    return type == DType::i64 ? c.builder().constant(Tensor::scalar(n)) : c.builder().constant(Tensor::scalar(static_cast<int32_t>(n)));
+  };
   Value* there = c.op("And", {c.op("GreaterOrEqual", {rows, number(-count)}), c.op("Less", {rows, number(count)})});
   return {there, c.op("Where", {there, rows, number(0)})};
 }
@@ -86,8 +89,10 @@ Status expand_gather_block(ExpandContext& c) {
   Value* block_rows = checked.rows;
   if (by_block) {
     Value* rows = c.cast(checked.rows, DType::i64);
-    rows = c.op("Where", {c.op("Less", {rows, c.number(0, DType::i64)}), c.op("Add", {rows, c.number(static_cast<double>(count), DType::i64)}), rows});
-    block_rows = t.block == 0 ? c.op("Mul", {rows, c.number(0, DType::i64)}) : c.op("Div", {rows, c.number(static_cast<double>(t.block), DType::i64)});
+    rows =
+        c.op("Where", {c.op("Less", {rows, c.number(0, DType::i64)}), c.op("Add", {rows, c.number(static_cast<double>(count), DType::i64)}), rows});
+    block_rows =
+        t.block == 0 ? c.op("Mul", {rows, c.number(0, DType::i64)}) : c.op("Div", {rows, c.number(static_cast<double>(t.block), DType::i64)});
   }
   const Attributes axis = make_attributes({{"axis", t.gather}});
   const auto gathered = [&](Value* table, bool blocks) -> Value* {

@@ -17,7 +17,8 @@ Status check_group_query(const InferContext& c) {
   SV_ASSIGN(const CacheFormat format, cache_format(c.attributes()));
   const DType cached = format.bits ? format.type() : c.dtype(0);
   for (const size_t i : {kGqPastKey, kGqPastValue})
-    if (c.has_input(i) && c.dtype(i) != cached) return error("{} is {}, must be {}", i == kGqPastKey ? "past_key" : "past_value", name_of(c.dtype(i)), name_of(cached));
+    if (c.has_input(i) && c.dtype(i) != cached)
+      return error("{} is {}, must be {}", i == kGqPastKey ? "past_key" : "past_value", name_of(c.dtype(i)), name_of(cached));
   const int64_t shown = c.attributes().get_int("qk_output", 0);
   if (shown < 0 || shown > 2) return error("qk_output is {}, must be 0 (none), 1 (before the Softmax) or 2 (behind it)", shown);
   if (shown == 0 && c.has_output(3)) return error("output_qk is asked for, but qk_output is 0");
@@ -74,7 +75,8 @@ Result<GroupQuerySizes> group_query_sizes(const InferContext& c) {
       if (known_different(c.shape(i)[d], wanted[d]))
         return error("{} is {}, needs {}", i == kGqPastKey ? "past_key" : "past_value", to_string(c.shape(i)), to_string(wanted));
   }
-  if (format.bits == 4 && s.size.is_static() && s.size.value() % 2 != 0) return error("heads of {} elements do not fill bytes with 4 bits each", s.size.value());
+  if (format.bits == 4 && s.size.is_static() && s.size.value() % 2 != 0)
+    return error("heads of {} elements do not fill bytes with 4 bits each", s.size.value());
   SV_TRY(check_cache_scale(c, format, kGqKeyScale, "k_scale", Dim(s.kv_heads), s.size));
   SV_TRY(check_cache_scale(c, format, kGqValueScale, "v_scale", Dim(s.kv_heads), s.size));
   SV_TRY(require_rank(c, kGqSink, "head_sink", 1));

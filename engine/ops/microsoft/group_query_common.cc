@@ -65,7 +65,8 @@ Status check_chunked(const InferContext& c, const Dim& batch, const Dim& past) {
   if (a.get_int("causal", 1) == 0) return error("{} needs causal to be 1", what);
   if (a.get_int("qk_output", 0) != 0) return unimplemented("qk_output with {} is not supported", what);
   if (slides(a) && (window_of(a) < 1 || (past.is_static() && window_of(a) > past.value())))
-    return error("sliding_window_cache needs a local_window_size of 1 to the cache's {} rows; it is {}", past.is_static() ? past.value() : 0, window_of(a));
+    return error("sliding_window_cache needs a local_window_size of 1 to the cache's {} rows; it is {}", past.is_static() ? past.value() : 0,
+                 window_of(a));
   SV_TRY(require_dtype(c, kGqQueryLengths, "query_seqlens", {DType::i32}));
   return require_shape(c, kGqQueryLengths, Shape{batch}, "query_seqlens");
 }

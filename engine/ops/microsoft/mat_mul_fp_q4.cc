@@ -42,7 +42,8 @@ Status infer_mat_mul_fp_q4(InferContext& c) {
     SV_ASSIGN(const FpQ4Layout l, fp_q4_layout(c.attributes(), *shape));
     columns = Dim(l.n);
     if (a.has_rank() && known_different(a.back(), Dim(l.k))) return error("A {} needs a last dimension of {}", to_string(a), l.k);
-    if (c.shape(1).has_rank() && known_different(c.shape(1)[0], Dim(l.bytes()))) return error("B has {} bytes, needs {}", c.shape(1)[0].value(), l.bytes());
+    if (c.shape(1).has_rank() && known_different(c.shape(1)[0], Dim(l.bytes())))
+      return error("B has {} bytes, needs {}", c.shape(1)[0].value(), l.bytes());
   }
   if (!a.has_rank()) return c.set(0, DType::f32, Shape()), Status{};
   std::vector<Dim> dims = a.dims();

@@ -97,7 +97,8 @@ Result<MultiHeadSizes> multi_head_sizes(const InferContext& c, const MultiHeadIn
   s.past = used ? Dim(used->front()) : Dim();
   const Dim after = s.keys();
   if ((used && used->front() < 0) || (after.is_static() && s.buffer->is_static() && after.value() > s.buffer->value()))
-    return error("past_sequence_length is {}: with {} new keys it does not fit past_key of length {}", used->front(), s.new_keys.value(), s.buffer->value());
+    return error("past_sequence_length is {}: with {} new keys it does not fit past_key of length {}", used->front(), s.new_keys.value(),
+                 s.buffer->value());
   return s;
 }
 

@@ -43,8 +43,10 @@ Status infer_multimodal_rotary(InferContext& c) {
   const Shape &x = c.shape(kMrInput), &ids = c.shape(kMrPositions);
   c.set(0, c.dtype(0), x);
   if (x.has_rank() && x.rank() != 3 && x.rank() != 4) return error("input is {}, needs rank 3 or 4", to_string(x));
-  if (x.has_rank() && x.rank() == 3 && c.attributes().get_int("num_heads", 0) < 1) return error("input {} of rank 3 needs attribute num_heads", to_string(x));
-  if (ids.has_rank() && (known_different(ids[0], Dim(3)) || (x.has_rank() && (known_different(ids[1], x[0]) || known_different(ids[2], x[x.rank() - 2])))))
+  if (x.has_rank() && x.rank() == 3 && c.attributes().get_int("num_heads", 0) < 1)
+    return error("input {} of rank 3 needs attribute num_heads", to_string(x));
+  if (ids.has_rank() &&
+      (known_different(ids[0], Dim(3)) || (x.has_rank() && (known_different(ids[1], x[0]) || known_different(ids[2], x[x.rank() - 2])))))
     return error("position_ids is {}, needs [3, batch, tokens] of input {}", to_string(ids), to_string(x));
   return {};
 }

@@ -62,7 +62,8 @@ Status infer_packed_hash(InferContext& c) {
   const Dim orders(orders_of(c.attributes()));
   const int64_t capacity = c.attributes().get_int("state_update_capacity", 0);
   if (capacity < 0 || capacity > 8) return error("state_update_capacity is {}, must be 0 to 8", capacity);
-  if ((capacity > 0) != c.has_input(kHashPacked.capture)) return error("capture_count goes with a state_update_capacity above 0, which is {}", capacity);
+  if ((capacity > 0) != c.has_input(kHashPacked.capture))
+    return error("capture_count goes with a state_update_capacity above 0, which is {}", capacity);
   if (capacity == 0 && c.has_output(3)) return error("output state_update needs a state_update_capacity above 0");
   if (c.has_input(kHashPacked.past_segments) && !c.has_input(kHashPacked.segments)) return error("past_segment_ids goes with segment_ids");
   SV_TRY(require_shape(c, kHashPacked.capture, Shape{batch}, "capture_count"));

@@ -91,8 +91,9 @@ OpDef define_microsoft_varlen_causal_conv_with_state() {
       .infer = infer_packed_conv,
       .types = {{"T", kSingleTypes, {kPcInput, kPcWeight, kPcBias, kPcState, kPcDelta, kPcMask}}, {"M", {DType::i32}, {kPcCumulative, kPcCapture}}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = "(float32[7, 3], float32[3, 1, 4], int32[3]{0, 2, 7}, float32[3], float32[2, 3, 3]) {activation = \"silu\"} 2"
-                 "(float32[5, 2], float32[2, 1, 2], int32[3]{0, 1, 5}, -, float32[2, 2, 3], int32[2]{3, 2}) {dilation = 3, state_update_capacity = 3} 3",
+      .samples =
+          "(float32[7, 3], float32[3, 1, 4], int32[3]{0, 2, 7}, float32[3], float32[2, 3, 3]) {activation = \"silu\"} 2"
+          "(float32[5, 2], float32[2, 1, 2], int32[3]{0, 1, 5}, -, float32[2, 2, 3], int32[2]{3, 2}) {dilation = 3, state_update_capacity = 3} 3",
   };
 }
 

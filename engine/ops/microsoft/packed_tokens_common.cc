@@ -13,7 +13,8 @@ Result<Dim> packed_batch(const InferContext& c, size_t cumulative, const char* w
   if (ends < 2) return error("{} has {} elements, needs one more than there are sequences, of which there must be one at least", what, ends);
   const auto known = c.integers(cumulative);
   if (!known) return Dim(ends - 1);
-  if (known->front() != 0 || std::adjacent_find(known->begin(), known->end(), std::greater_equal<int64_t>()) != known->end() || known_different(Dim(known->back()), tokens))
+  if (known->front() != 0 || std::adjacent_find(known->begin(), known->end(), std::greater_equal<int64_t>()) != known->end() ||
+      known_different(Dim(known->back()), tokens))
     return error("{} must begin with 0, grow, and end with the number of tokens", what);
   return Dim(ends - 1);
 }

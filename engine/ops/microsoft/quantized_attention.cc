@@ -37,7 +37,8 @@ Status infer_q_attention(InferContext& c) {
     return error("bias has {} elements, needs one for each of the weights' {} columns", c.shape(kQBias)[0].value(), w[1].value());
   if (w.has_rank() && w[1].is_static() && (w[1].value() % 3 != 0 || w[1].value() / 3 % heads != 0))
     return error("weight has {} columns, must be a multiple of 3 for {} heads", w[1].value(), heads);
-  const Dim hidden = w.has_rank() && w[1].is_static() ? Dim(w[1].value() / 3) : Dim(), size = hidden.is_static() ? Dim(hidden.value() / heads) : Dim();
+  const Dim hidden = w.has_rank() && w[1].is_static() ? Dim(w[1].value() / 3) : Dim(),
+            size = hidden.is_static() ? Dim(hidden.value() / heads) : Dim();
   const Dim batch = x.has_rank() ? x[0] : Dim(), queries = x.has_rank() ? x[1] : Dim();
   Dim past(0);
   if (c.has_input(kQPast)) {

@@ -33,7 +33,8 @@ Status infer_q_embed(InferContext& c) {
   if (c.has_input(kQSegments) != c.has_input(kQSegmentTable)) return error("segment_ids and segment_embedding must be given together");
   const Shape &ids = c.shape(kQWords), &table = c.shape(kQWordTable);
   for (const size_t i : {kQSegments, kQTokenMask})
-    if (c.has_input(i) && c.shape(i).has_rank() && ids.has_rank() && (known_different(c.shape(i)[0], ids[0]) || known_different(c.shape(i)[1], ids[1])))
+    if (c.has_input(i) && c.shape(i).has_rank() && ids.has_rank() &&
+        (known_different(c.shape(i)[0], ids[0]) || known_different(c.shape(i)[1], ids[1])))
       return error("input {} is {}, must be of the shape {} of input_ids", i, to_string(c.shape(i)), to_string(ids));
   c.set(0, DType::f32, Shape{ids.has_rank() ? ids[0] : Dim(), ids.has_rank() ? ids[1] : Dim(), table.has_rank() ? table[1] : Dim()});
   c.set(1, DType::i32, Shape{ids.has_rank() ? ids[0] : Dim()});

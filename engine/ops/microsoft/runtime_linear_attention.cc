@@ -36,7 +36,8 @@ Status require_tokens(const InferContext& c, size_t input, const char* what, std
   if (!c.has_input(input) || !c.shape(input).has_rank()) return {};
   const Shape &query = c.shape(kRlQuery), &shape = c.shape(input);
   for (size_t d = 0; query.has_rank() && d < 2; ++d)
-    if (known_different(query[d], shape[d])) return error("{} {} and query {} need the same first two dimensions", what, to_string(shape), to_string(query));
+    if (known_different(query[d], shape[d]))
+      return error("{} {} and query {} need the same first two dimensions", what, to_string(shape), to_string(query));
   if (std::all_of(allowed.begin(), allowed.end(), [&](const Dim& d) { return known_different(d, shape[2]); }))
     return error("{} is {}, its last dimension must be {}", what, to_string(shape), to_string(Shape(std::vector<Dim>(allowed))));
   return {};

@@ -14,12 +14,14 @@ enum SparseInput : size_t { kSpQuery, kSpKey, kSpValue, kSpPastKey, kSpPastValue
 Status check_sparse_inputs(const InferContext& c) {
   const int64_t heads = c.attributes().get_int("num_heads", 0), kv_heads = c.attributes().get_int("kv_num_heads", 0);
   const int64_t block = c.attributes().get_int("sparse_block_size", 0);
-  if (heads < 1 || kv_heads < 1 || heads > INT32_MAX || heads % kv_heads != 0) return error("num_heads {} must be a multiple of kv_num_heads {}, both at least 1", heads, kv_heads);
+  if (heads < 1 || kv_heads < 1 || heads > INT32_MAX || heads % kv_heads != 0)
+    return error("num_heads {} must be a multiple of kv_num_heads {}, both at least 1", heads, kv_heads);
   if (block < 1) return error("sparse_block_size is {}, must be at least 1", block);
   for (const size_t i : {kSpPastKey, kSpPastValue, kSpRows, kSpColumns, kSpTotal, kSpLengths})
     if (!c.has_input(i)) return error("input {} is required", static_cast<size_t>(i));
   if (c.has_input(kSpKey) != c.has_input(kSpValue)) return error("key and value must be given together, or query holds all three");
-  if (c.attributes().get_int("do_rotary", 0) != 0 && (!c.has_input(kSpCos) || !c.has_input(kSpSin))) return error("do_rotary needs cos_cache and sin_cache");
+  if (c.attributes().get_int("do_rotary", 0) != 0 && (!c.has_input(kSpCos) || !c.has_input(kSpSin)))
+    return error("do_rotary needs cos_cache and sin_cache");
   SV_TRY(require_rank(c, kSpQuery, "query", 3));
   SV_TRY(require_rank(c, kSpPastKey, "past_key", 4));
   SV_TRY(require_rank(c, kSpRows, "block_row_indices", 2));
@@ -30,8 +32,10 @@ Status check_sparse_inputs(const InferContext& c) {
   const Dim layouts = rows.has_rank() ? rows[0] : Dim();
   if (columns.has_rank() && known_different(columns[0], layouts))
     return error("block_row_indices {} and block_col_indices {} need a row for each layout", to_string(rows), to_string(columns));
-  if (layouts.is_static() && (layouts.value() < 1 || heads % layouts.value() != 0)) return error("{} heads cannot take turns in {} layouts", heads, layouts.value());
-  if (rows.has_rank() && rows[1].is_static() && rows[1].value() < 2) return error("block_row_indices is {}, needs one block at least", to_string(rows));
+  if (layouts.is_static() && (layouts.value() < 1 || heads % layouts.value() != 0))
+    return error("{} heads cannot take turns in {} layouts", heads, layouts.value());
+  if (rows.has_rank() && rows[1].is_static() && rows[1].value() < 2)
+    return error("block_row_indices is {}, needs one block at least", to_string(rows));
   return {};
 }
 
@@ -61,7 +65,8 @@ Status infer_sparse_attention(InferContext& c) {
     return error("total_sequence_length is {}, but past_key {} has room for {}", (*total)[0], to_string(past), past[2].value());
   const auto& blocks = c.shape(kSpRows);
   // The last key's block; a product could overflow.
-  if (total && blocks.has_rank() && blocks[1].is_static() && ((*total)[0] - 1) / c.attributes().get_int("sparse_block_size", 1) >= blocks[1].value() - 1)
+  if (total && blocks.has_rank() && blocks[1].is_static() &&
+      ((*total)[0] - 1) / c.attributes().get_int("sparse_block_size", 1) >= blocks[1].value() - 1)
     return error("total_sequence_length is {}, beyond the blocks of block_row_indices {}", (*total)[0], to_string(blocks));
   c.set(0, c.dtype(0), Shape{query[0], query[1], multiply(Dim(heads), size)});
   for (size_t i = 1; i < 3; ++i) c.set(i, c.dtype(0), Shape{past[0], past[1], past[2], size});
@@ -83,7 +88,8 @@ Value* seen_blocks(ExpandContext& c, int64_t blocks, int64_t entries) {
 
 /// [batch, heads, queries, keys]: 0 or minus infinity.
 Value* sparse_bias(ExpandContext& c, int64_t total) {
-  const int64_t queries = *c.dim(kSpQuery, 1), batch = *c.dim(kSpQuery, 0), layouts = *c.dim(kSpRows, 0), heads = c.attributes().get_int("num_heads", 1);
+  const int64_t queries = *c.dim(kSpQuery, 1), batch = *c.dim(kSpQuery, 0), layouts = *c.dim(kSpRows, 0),
+                heads = c.attributes().get_int("num_heads", 1);
   Value* block = c.number(static_cast<double>(c.attributes().get_int("sparse_block_size", 1)), DType::i64);
   Value* seen = seen_blocks(c, *c.dim(kSpRows, 1) - 1, *c.dim(kSpColumns, 1));
   Value* place = c.op("Expand", {counted(c, queries), c.ints({batch, queries})});
@@ -109,8 +115,10 @@ Status expand_sparse_attention(ExpandContext& c) {
   std::vector<Value*> inputs{c.input(kSpQuery), c.input(kSpKey), c.input(kSpValue), c.input(kSpPastKey), c.input(kSpPastValue), last,
                              c.input(kSpTotal), c.has_input(kSpCos) ? c.input(kSpCos) : nullptr, c.has_input(kSpSin) ? c.input(kSpSin) : nullptr,
                              nullptr, sparse_bias(c, total)};
-  Attributes attributes = make_attributes({{"num_heads", c.attributes().get_int("num_heads", 1)}, {"kv_num_heads", c.attributes().get_int("kv_num_heads", 1)},
-                                           {"do_rotary", c.attributes().get_int("do_rotary", 0)}, {"rotary_interleaved", c.attributes().get_int("rotary_interleaved", 0)}});
+  Attributes attributes = make_attributes({{"num_heads", c.attributes().get_int("num_heads", 1)},
+                                           {"kv_num_heads", c.attributes().get_int("kv_num_heads", 1)},
+                                           {"do_rotary", c.attributes().get_int("do_rotary", 0)},
+                                           {"rotary_interleaved", c.attributes().get_int("rotary_interleaved", 0)}});
   if (c.attributes().has("scale")) attributes.set("scale", c.attributes().get_float("scale", 0));
   if (!c.builder().status().ok()) return {};
   const Node* node = c.builder().node(kMicrosoftDomain, "GroupQueryAttention", std::move(inputs), 3, std::move(attributes));
@@ -139,11 +147,12 @@ OpDef define_microsoft_sparse_attention() {
                 {"M", {DType::i32}, {kSpRows, kSpColumns, kSpTotal, kSpLengths}}},
       .traits = {.shape_inputs = {kSpTotal}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = "(float32[1, 5, 8], float32[1, 5, 4], float32[1, 5, 4], float32[1, 1, 8, 4], float32[1, 1, 8, 4], int32[2, 5]{0, 1, 3, 5, 7, 0, 1, 2, "
-                 "4, 6}, int32[2, 7]{0, 0, 1, 1, 2, 2, 3, 0, 1, 0, 2, 0, 3, -1}, int32[]{5}, int32[1]{5}) {num_heads = 2, kv_num_heads = 1, "
-                 "sparse_block_size = 2} 3"
-                 "(float32[2, 1, 12], -, -, float32[2, 1, 4, 4], float32[2, 1, 4, 4], int32[1, 3]{0, 1, 3}, int32[1, 3]{0, 0, 1}, int32[1]{3}, "
-                 "int32[2]{3, 2}, float32[4, 2], float32[4, 2]) {num_heads = 1, kv_num_heads = 1, sparse_block_size = 2, do_rotary = 1} 3",
+      .samples =
+          "(float32[1, 5, 8], float32[1, 5, 4], float32[1, 5, 4], float32[1, 1, 8, 4], float32[1, 1, 8, 4], int32[2, 5]{0, 1, 3, 5, 7, 0, 1, 2, "
+          "4, 6}, int32[2, 7]{0, 0, 1, 1, 2, 2, 3, 0, 1, 0, 2, 0, 3, -1}, int32[]{5}, int32[1]{5}) {num_heads = 2, kv_num_heads = 1, "
+          "sparse_block_size = 2} 3"
+          "(float32[2, 1, 12], -, -, float32[2, 1, 4, 4], float32[2, 1, 4, 4], int32[1, 3]{0, 1, 3}, int32[1, 3]{0, 0, 1}, int32[1]{3}, "
+          "int32[2]{3, 2}, float32[4, 2], float32[4, 2]) {num_heads = 1, kv_num_heads = 1, sparse_block_size = 2, do_rotary = 1} 3",
   };
 }
 

@@ -64,8 +64,9 @@ OpDef define_microsoft_word_conv_embedding() {
       .infer = infer_word_embedding,
       .types = {{"T", {DType::i32}, {kCharacters}}, {"T1", {DType::f32}, {kFilters, kBias, kTable}}},
       .tolerance = {.rtol = 1e-5, .atol = 1e-6},
-      .samples = "(int32[3, 5]{1, 2, 0, 0, 0, 3, 1, 4, 2, 1, 0, 0, 0, 0, 0}, float32[6, 1, 3, 4], float32[6], float32[5, 4])"
-                 "(int32[1, 2]{1, 0}, float32[1, 1, 2, 1], float32[1], float32[2, 1]) {embedding_size = 1, conv_window_size = 2, char_embedding_size = 1}",
+      .samples =
+          "(int32[3, 5]{1, 2, 0, 0, 0, 3, 1, 4, 2, 1, 0, 0, 0, 0, 0}, float32[6, 1, 3, 4], float32[6], float32[5, 4])"
+          "(int32[1, 2]{1, 0}, float32[1, 1, 2, 1], float32[1], float32[2, 1]) {embedding_size = 1, conv_window_size = 2, char_embedding_size = 1}",
   };
   for (const char* name : {"embedding_size", "conv_window_size", "char_embedding_size"}) op.attributes.push_back({name, AttributeKind::kInt});
   return op;

@@ -52,7 +52,8 @@ class LabelTable {
   int64_t find(DType type, const void* data, int64_t i) const;
   /// Of an integer, where keys are integers.
   int64_t find(int64_t bits) const {
-    if (const uint64_t at = static_cast<uint64_t>(bits) - static_cast<uint64_t>(lowest_); !dense_.empty()) return at < dense_.size() ? dense_[at] : -1;
+    if (const uint64_t at = static_cast<uint64_t>(bits) - static_cast<uint64_t>(lowest_); !dense_.empty())
+      return at < dense_.size() ? dense_[at] : -1;
     for (size_t i = slot_of(bits);; i = (i + 1) & (numbers_.size() - 1))
       if (numbers_[i].place < 0 || numbers_[i].bits == bits) return numbers_[i].place;
   }

@@ -144,7 +144,8 @@ Status evaluate_dict_vectorizer(EvaluateContext& c) {
   if (type == DType::string) {
     std::vector<std::string> texts(count);
     for (size_t k = 0; k < count; ++k)
-      if (const int64_t from = sources[static_cast<size_t>(words->first_equal[k])]; from >= 0) texts[k] = map.values.strings()[static_cast<size_t>(from)];
+      if (const int64_t from = sources[static_cast<size_t>(words->first_equal[k])]; from >= 0)
+        texts[k] = map.values.strings()[static_cast<size_t>(from)];
     c.set(0, Tensor::of_strings(dims, std::move(texts)));
     return {};
   }

@@ -203,7 +203,8 @@ TEST_CASE("LabelEncoder looks up any type; the last of equal keys counts") {
   CHECK(old.ints() == Ints{1, 9});
   CHECK(HostNode(kMl, "LabelEncoder", {texts({"b"})}, {{"keys_int64s", Ints{1}}, {"values_int64s", Ints{2}}}, 1, 4)
             .says("X is string, the keys are int64"));
-  CHECK(HostNode(kMl, "LabelEncoder", {texts({"b"})}, {{"keys_strings", Words{"b"}}, {"values_int64s", Ints{2}}, {"default_tensor", Tensor::scalar<int64_t>(4)}}, 1, 4)
+  CHECK(HostNode(kMl, "LabelEncoder", {texts({"b"})},
+                 {{"keys_strings", Words{"b"}}, {"values_int64s", Ints{2}}, {"default_tensor", Tensor::scalar<int64_t>(4)}}, 1, 4)
             .says("default_tensor is of rank 0, needs 1"));
   const HostNode close(kMl, "LabelEncoder", {Tensor::of<int64_t>({8}, {-3, -2, -1, 5, 6, INT64_MIN, INT64_MAX, -4})},
                        {{"keys_int64s", Ints{5, -3, -1, 5}}, {"values_int64s", Ints{10, 20, 30, 40}}}, 1, 4);
@@ -215,7 +216,8 @@ TEST_CASE("LabelEncoder looks up any type; the last of equal keys counts") {
                        {{"keys_floats", Floats{3, -2, 0, 3}}, {"values_int64s", Ints{1, 2, 3, 4}}}, 1, 4);
   CHECK(whole.ints() == Ints{2, 4, -1, 3, 3, -1, -1, -1, -1});
   const uint64_t natural = UINT64_MAX;
-  CHECK(HostNode(kMl, "LabelEncoder", {texts({"b"})}, {{"keys_tensor", Tensor::wrap(DType::u64, {1}, &natural, nullptr)}, {"values_int64s", Ints{2}}}, 1, 4)
+  CHECK(HostNode(kMl, "LabelEncoder", {texts({"b"})}, {{"keys_tensor", Tensor::wrap(DType::u64, {1}, &natural, nullptr)}, {"values_int64s", Ints{2}}},
+                 1, 4)
             .says("X is string, the keys are uint64"));
   CHECK(
       HostNode(kMl, "CategoryMapper", {texts({"b", "?"})}, {{"cats_strings", Words{"a", "b"}}, {"cats_int64s", Ints{4, 5}}}, 1, 1)

@@ -98,7 +98,8 @@ Status lower_tree_classifier(LowerContext& c) {
 
 std::string forest_sample(const char* x, const char* labels, const char* ids, const char* post) {
   return fmt::format(
-      R"(({}) {{classlabels_int64s = [{}], post_transform = "{}", nodes_treeids = [0, 0, 0, 0, 0, 1, 1, 1], nodes_nodeids = [0, 1, 2, 3, 4, 0, 1, 2], )"
+      R"(({}) {{classlabels_int64s = [{}], post_transform = "{}", )"
+      R"(nodes_treeids = [0, 0, 0, 0, 0, 1, 1, 1], nodes_nodeids = [0, 1, 2, 3, 4, 0, 1, 2], )"
       R"(nodes_featureids = [0, 0, 1, 0, 0, 2, 0, 0], nodes_values = [0.25, 0.0, -0.5, 0.0, 0.0, 1.0, 0.0, 0.0], )"
       R"(nodes_modes = ["BRANCH_LEQ", "LEAF", "BRANCH_LT", "LEAF", "LEAF", "BRANCH_GT", "LEAF", "LEAF"], )"
       R"(nodes_truenodeids = [1, 0, 3, 0, 0, 1, 0, 0], nodes_falsenodeids = [2, 0, 4, 0, 0, 2, 0, 0], )"
@@ -116,12 +117,12 @@ OpDef define_tree_ensemble_classifier() {
       .until = kNewestMlOpset,
       .outputs = {1, 2},
       .attributes = tree_attributes(),
-      .canonicalize =
-          [](CanonicalizeContext& c) { return canonicalize_class_labels(c, "classlabels_int64s", "classlabels_strings"); },
+      .canonicalize = [](CanonicalizeContext& c) { return canonicalize_class_labels(c, "classlabels_int64s", "classlabels_strings"); },
       .infer = infer_tree_classifier,
       .lower = lower_tree_classifier,
       .gradient = zero_gradient,
-      .samples = forest_sample("float32[5, 3]", "7, 8, 9", "0, 1, 2, 0, 1, 2", "NONE") + forest_sample("float64[70, 3]", "0, 1", "1, 1, 1, 1, 1, 1", "LOGISTIC") +
+      .samples = forest_sample("float32[5, 3]", "7, 8, 9", "0, 1, 2, 0, 1, 2", "NONE") +
+                 forest_sample("float64[70, 3]", "0, 1", "1, 1, 1, 1, 1, 1", "LOGISTIC") +
                  forest_sample("int64[9, 3]", "0, 1", "0, 1, 0, 1, 1, 0", "SOFTMAX") +
                  forest_sample("int32[2, 3]", "5, 3, 1", "0, 1, 2, 2, 1, 0", "SOFTMAX_ZERO") +
                  forest_sample("float32[0, 3]", "7, 8, 9", "0, 1, 2, 0, 1, 2", "NONE"),

@@ -40,7 +40,8 @@ Status lower_tree_regressor(LowerContext& c) {
 /// Two trees whose branches all compare by `mode`.
 std::string tree_sample(const char* x, const char* aggregate, const char* mode, const char* post) {
   return fmt::format(
-      R"(({0}) {{n_targets = 2, aggregate_function = "{1}", post_transform = "{3}", nodes_treeids = [0, 0, 0, 0, 0, 1, 1, 1], nodes_nodeids = [0, 1, 2, 3, 4, 0, 1, 2], )"
+      R"(({0}) {{n_targets = 2, aggregate_function = "{1}", post_transform = "{3}", )"
+      R"(nodes_treeids = [0, 0, 0, 0, 0, 1, 1, 1], nodes_nodeids = [0, 1, 2, 3, 4, 0, 1, 2], )"
       R"(nodes_featureids = [0, 0, 1, 0, 0, 2, 0, 0], nodes_values = [0.25, 0.0, -0.5, 0.0, 0.0, 1.0, 0.0, 0.0], )"
       R"(nodes_modes = ["{2}", "LEAF", "{2}", "LEAF", "LEAF", "{2}", "LEAF", "LEAF"], )"
       R"(nodes_truenodeids = [1, 0, 3, 0, 0, 1, 0, 0], nodes_falsenodeids = [2, 0, 4, 0, 0, 2, 0, 0], )"

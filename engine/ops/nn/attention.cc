@@ -84,7 +84,8 @@ Status lower_attention(LowerContext& c) {
 }
 
 Cost attention_cost(const Node& node) {
-  const Heads q = heads_of(node.attributes, "q_layout", node.input(0)->type.shape), k = heads_of(node.attributes, "k_layout", node.input(1)->type.shape);
+  const Heads q = heads_of(node.attributes, "q_layout", node.input(0)->type.shape),
+              k = heads_of(node.attributes, "k_layout", node.input(1)->type.shape);
   Cost attention_cost;
   for (const Value* v : node.inputs())
     if (v) attention_cost.bytes += stored_bytes(v->type);

@@ -5,7 +5,8 @@ namespace svengine::ops {
 namespace {
 
 Status lower_average_pool(LowerContext& c) {
-  return lower_pool(c, "average_pool", {.kind = kernels::PoolKind::kAverage, .shape = {}, .count_padding = c.attributes().get_int("count_include_pad") != 0});
+  return lower_pool(c, "average_pool",
+                    {.kind = kernels::PoolKind::kAverage, .shape = {}, .count_padding = c.attributes().get_int("count_include_pad") != 0});
 }
 
 Status average_pool_gradient(GradientContext& c) {

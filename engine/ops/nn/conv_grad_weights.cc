@@ -91,7 +91,8 @@ bool can_block_conv_grad_weights(const Node& node, int block) {
 bool reads_plain(const Node& node, size_t input) {
   const Shape& x = node.input(1)->type.shape;
   const std::vector<int64_t> dilations = node.attributes.get_ints("dilations");
-  return input == 1 && node.attributes.get_int("group", 1) == 1 && x[1].value() <= kFirstLayerChannels && (dilations.empty() || dilations.back() == 1);
+  return input == 1 && node.attributes.get_int("group", 1) == 1 && x[1].value() <= kFirstLayerChannels &&
+         (dilations.empty() || dilations.back() == 1);
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ struct ChainLayerShape {
 };
 
 Result<ChainLayerShape> layer_shape(const Shape& weights) {
-  if (!weights.is_static() || (weights.rank() != 2 && weights.rank() != 3)) return error("weights of {}, need 2 or 3 known dimensions", to_string(weights));
+  if (!weights.is_static() || (weights.rank() != 2 && weights.rank() != 3))
+    return error("weights of {}, need 2 or 3 known dimensions", to_string(weights));
   const Dims dims = *weights.concrete();
   const ChainLayerShape shape{dims.size() == 3 ? dims[0] : 1, dims[dims.size() - 2], dims.back()};
   if (shape.groups < 1 || shape.outputs < 1 || shape.inputs < 1) return error("weights of {} are empty", to_string(weights));

@@ -47,7 +47,8 @@ Status lower_fused_mat_mul(LowerContext& c) {
   p.activation = activation_of(c.attributes());
   if (c.has_output(1)) {
     ProductOperand& operand = summed_input(c.attributes()) == 0 ? p.a : p.b;
-    if (operand.constant_input >= 0) operand.buffer = c.in(static_cast<size_t>(operand.constant_input)), operand.constant_input = -1;  // packed here, not at load
+    if (operand.constant_input >= 0)
+      operand.buffer = c.in(static_cast<size_t>(operand.constant_input)), operand.constant_input = -1;  // packed here, not at load
     if (c.in_type(0).dtype != DType::f32 || !can_sum_operand(p, operand)) return error("the sums of this operand are not made by packing it");
     operand.sums = c.out(1);
   }

@@ -51,11 +51,12 @@ Status lower_pool(LowerContext& c, const char* kernel, kernels::PoolArgs args) {
     wide::emit_pool(c, kernel, args);
     return {};
   }
-  emit_kernel(c, kernel, c.kernels().pool->window, args, [in = c.in(0), out = c.out(), indices = args.blocked ? Buffer{} : c.out(1)](kernels::PoolArgs& a, const Run& run) {
-    a.input = run.get<const float>(in);
-    a.output = run.get<float>(out);
-    a.indices = run.get<int64_t>(indices);
-  });
+  emit_kernel(c, kernel, c.kernels().pool->window, args,
+              [in = c.in(0), out = c.out(), indices = args.blocked ? Buffer{} : c.out(1)](kernels::PoolArgs& a, const Run& run) {
+                a.input = run.get<const float>(in);
+                a.output = run.get<float>(out);
+                a.indices = run.get<int64_t>(indices);
+              });
   return {};
 }
 

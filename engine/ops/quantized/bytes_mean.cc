@@ -36,7 +36,8 @@ Status infer_bytes_mean(InferContext& c) {
   SV_TRY(require_zero_of(c, 2, 0, "x_zero_point"));
   for (size_t i : {1, 3}) SV_TRY(require_dtype(c, i, "a scale", {DType::f32}));
   for (size_t i = 1; i < 5; ++i)
-    if (c.shape(i).is_static() && element_count(*c.shape(i).concrete()) != 1) return error("input {} is {}, needs one element", i, to_string(c.type(i)));
+    if (c.shape(i).is_static() && element_count(*c.shape(i).concrete()) != 1)
+      return error("input {} is {}, needs one element", i, to_string(c.type(i)));
   Shape out;
   if (c.shape(0).has_rank()) {
     SV_ASSIGN(const MeanAxes axes, mean_axes(c.attributes(), c.shape(0).rank()));
@@ -76,7 +77,8 @@ Status lower_bytes_mean(LowerContext& c) {
     const auto number = [&](const Numbers& of) { return number_at(of.type, run.get<const void>(of.buffer), 0); };
     const double step = number(scale_x) / number(scale_y), from = number(zero_x), to = number(zero_y);
     for (int64_t i = begin; i < end; ++i)
-      run.get<uint8_t>(y)[i] = static_cast<uint8_t>(static_cast<int32_t>(mean_level(static_cast<double>(run.get<const int64_t>(sums)[i]), n, from, step, to, type)));
+      run.get<uint8_t>(y)[i] =
+          static_cast<uint8_t>(static_cast<int32_t>(mean_level(static_cast<double>(run.get<const int64_t>(sums)[i]), n, from, step, to, type)));
   });
   return {};
 }

@@ -57,7 +57,9 @@ void set_bias(LowerContext& c, IntegerProduct& p) {
   p.epilogue.bias = c.in(kGemmC);
   if (dims[1] == p.n || rows * p.n == 0) return;
   p.epilogue.bias = c.temporary(rows * p.n * int64_t(sizeof(int32_t)));
-  emit_copies(c, "expand", sizeof(int32_t), {{c.in(kGemmC), p.epilogue.bias, CopyView{.dims = {rows, p.n}, .in_strides = broadcast_strides(dims, {rows, p.n}), .out_strides = {p.n, 1}}}});
+  emit_copies(
+      c, "expand", sizeof(int32_t),
+      {{c.in(kGemmC), p.epilogue.bias, CopyView{.dims = {rows, p.n}, .in_strides = broadcast_strides(dims, {rows, p.n}), .out_strides = {p.n, 1}}}});
 }
 
 /// scale times alpha, which is 1 in all networks.

@@ -116,7 +116,8 @@ Status expand_q_where(ExpandContext& c) {
 }
 
 /// The shape that ai.onnx's `op` gives for inputs of the shapes of this node's inputs `slots`, numbers and conditions.
-Result<Shape> shape_between(const InferContext& c, const char* op, const std::vector<size_t>& slots, Attributes attributes, bool channels_last = false) {
+Result<Shape> shape_between(const InferContext& c, const char* op, const std::vector<size_t>& slots, Attributes attributes,
+                            bool channels_last = false) {
   Graph graph;
   std::vector<Value*> inputs;
   for (const size_t slot : slots) {

@@ -18,7 +18,8 @@ Status check_scale_shape(InferContext& c, const Shape& data, const Shape& scale)
     if (scale.rank() == 0 || !data.has_rank() || !scale[0].is_static() || scale[0].value() == 1) return {};
     SV_ASSIGN(const int64_t axis, normalise_axis(data.rank() == 1 ? 0 : c.attributes().get_int("axis", 1), data.rank()));
     if (known_different(scale[0], data[static_cast<size_t>(axis)]))
-      return error("the scale has {} elements, axis {} of {} has {}", scale[0].value(), axis, to_string(data), data[static_cast<size_t>(axis)].value());
+      return error("the scale has {} elements, axis {} of {} has {}", scale[0].value(), axis, to_string(data),
+                   data[static_cast<size_t>(axis)].value());
     return {};
   }
   if (!data.has_rank()) return {};

@@ -21,7 +21,8 @@ Status infer_quantize_linear(InferContext& c) {
   SV_TRY(require_dtype(c, 2, "y_zero_point", kQuantizedTypes));
   SV_ASSIGN(const DType wanted, dtype_attribute(c.attributes(), "output_dtype", DType::undefined, kQuantizedTypes | DTypeSet{DType::undefined}));
   const DType out = c.has_input(2) ? c.dtype(2) : wanted == DType::undefined ? DType::u8 : wanted;
-  if (wanted != DType::undefined && wanted != out) return error("output_dtype is {}, the zero point {}; needs one type", name_of(wanted), name_of(out));
+  if (wanted != DType::undefined && wanted != out)
+    return error("output_dtype is {}, the zero point {}; needs one type", name_of(wanted), name_of(out));
   SV_TRY(dtype_attribute(c.attributes(), "precision", DType::undefined, kPrecisions));
   SV_TRY(check_granularity(c));
   c.set(0, out, c.shape(0));
@@ -120,8 +121,17 @@ void emit_any(LowerContext& c, const Quantization& q) {
 }
 
 Status lower_quantize_linear(LowerContext& c) {
-  Quantization q{.x = c.in(0), .scale = c.in(1), .zero = c.has_input(2) ? c.in(2) : Buffer(), .y = c.out(), .x_type = c.in_type(0).dtype,
-                 .scale_type = c.in_type(1).dtype, .out_type = c.out_type().dtype, .precision = DType::f32, .rows = {}, .rules = {}, .kernels = c.kernels().quantized};
+  Quantization q{.x = c.in(0),
+                 .scale = c.in(1),
+                 .zero = c.has_input(2) ? c.in(2) : Buffer(),
+                 .y = c.out(),
+                 .x_type = c.in_type(0).dtype,
+                 .scale_type = c.in_type(1).dtype,
+                 .out_type = c.out_type().dtype,
+                 .precision = DType::f32,
+                 .rows = {},
+                 .rules = {},
+                 .kernels = c.kernels().quantized};
   q.rules.saturate = c.attributes().get_int("saturate", 1) != 0;
   const DType precision = c.attributes().get_dtype("precision", DType::undefined);
   if (precision != DType::undefined) q.precision = precision;

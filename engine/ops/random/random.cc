@@ -102,7 +102,8 @@ OpDef random_op(const char* name, bool normal, bool like) {
       normal ? (like ? infer_random_like<true> : infer_random<true>) : (like ? infer_random_like<false> : infer_random<false>);
   op.lower = normal ? lower_random<true> : lower_random<false>;
   if (like) op.gradient = zero_gradient;  // only the shape is read
-  for (const auto& [shape, type] : {std::pair("[3, 37]", 1), std::pair("[2, 5]", 11), std::pair("[70]", 10), std::pair("[0, 2]", 1), std::pair("[]", 11)}) {
+  for (const auto& [shape, type] :
+       {std::pair("[3, 37]", 1), std::pair("[2, 5]", 11), std::pair("[70]", 10), std::pair("[0, 2]", 1), std::pair("[]", 11)}) {
     const std::string size = shape == std::string_view("[]") ? "ints[]" : shape;
     op.samples += like ? fmt::format("(float32{}) {{seed = 3.0, dtype = {}}}", shape, type)
                        : fmt::format("() {{seed = 3.0, dtype = {}, shape = {}}}", type, size);

@@ -17,7 +17,22 @@
 namespace svengine::ops {
 namespace {
 
-enum AttentionLstmInput : size_t { kX, kW, kR, kB, kLengths, kHidden, kCell, kPeepholes, kQueryWeights, kKeyWeights, kScoreWeights, kMemory, kMemoryLengths, kLayer };
+enum AttentionLstmInput : size_t {
+  kX,
+  kW,
+  kR,
+  kB,
+  kLengths,
+  kHidden,
+  kCell,
+  kPeepholes,
+  kQueryWeights,
+  kKeyWeights,
+  kScoreWeights,
+  kMemory,
+  kMemoryLengths,
+  kLayer
+};
 
 struct InputFacts {
   const char* name;
@@ -35,7 +50,8 @@ Status check_inputs(const InferContext& c) {
     if (!c.has_input(i)) continue;
     SV_TRY(require_rank(c, i, f.name, f.rank));
     const bool is_length = i == kLengths || i == kMemoryLengths;
-    if (!is_length && c.dtype(i) != c.dtype(kX)) return error("{} is {}, but X {}: they must be alike", f.name, name_of(c.dtype(i)), name_of(c.dtype(kX)));
+    if (!is_length && c.dtype(i) != c.dtype(kX))
+      return error("{} is {}, but X {}: they must be alike", f.name, name_of(c.dtype(i)), name_of(c.dtype(kX)));
   }
   return {};
 }
@@ -48,7 +64,8 @@ Dim dim_of(const InferContext& c, size_t input, size_t d) {
 Status infer_attention_lstm(InferContext& c) {
   SV_TRY(check_inputs(c));
   SV_ASSIGN(const int64_t count, recurrent_directions(c.attributes()));
-  if (c.attributes().has("clip") && !(c.attributes().get_float("clip") > 0)) return error("clip is {}, must be positive", c.attributes().get_float("clip"));
+  if (c.attributes().has("clip") && !(c.attributes().get_float("clip") > 0))
+    return error("clip is {}, must be positive", c.attributes().get_float("clip"));
   for (int64_t d = 0; d < count; ++d) SV_TRY(lstm_attributes_of(c.attributes(), d));
   const Dim directions(count), steps = dim_of(c, kX, 0), batch = dim_of(c, kX, 1), hidden = dim_of(c, kR, 2);
   if (const int64_t given = c.attributes().get_int("hidden_size"); c.attributes().has("hidden_size") && known_different(hidden, Dim(given)))
@@ -99,7 +116,9 @@ class Step {
     captured_.push_back(outer);
     return graph_.add_input(name, outer->type);
   }
-  Value* add(std::string_view name, std::vector<Value*> inputs, Attributes attributes = {}) { return builder_.add(name, std::move(inputs), std::move(attributes)); }
+  Value* add(std::string_view name, std::vector<Value*> inputs, Attributes attributes = {}) {
+    return builder_.add(name, std::move(inputs), std::move(attributes));
+  }
   Value* add_dim(Value* v, int64_t axis) { return add("Unsqueeze", {v, builder_.integers({axis})}); }
   Value* drop_dim(Value* v, int64_t axis) { return add("Squeeze", {v, builder_.integers({axis})}); }
   Value* concat(Value* a, Value* b) { return add("Concat", {a, b}, make_attributes({{"axis", int64_t{1}}})); }
@@ -170,13 +189,15 @@ Result<const Node*> emit_scan(ExpandContext& c, const Masks& masks, Value* x, bo
   inputs.insert(inputs.end(), s.captured().begin(), s.captured().end());
   Attributes scan = make_attributes({{"num_scan_inputs", int64_t{masks.steps ? 2 : 1}}, {kCaptured, static_cast<int64_t>(s.captured().size())}});
   scan.set("body", Subgraph(std::make_shared<const Graph>(s.take())));
-  if (backwards) scan.set("scan_input_directions", std::vector<int64_t>(masks.steps ? 2 : 1, 1)), scan.set("scan_output_directions", std::vector<int64_t>{1});
+  if (backwards)
+    scan.set("scan_input_directions", std::vector<int64_t>(masks.steps ? 2 : 1, 1)), scan.set("scan_output_directions", std::vector<int64_t>{1});
   return c.builder().node("", "Scan", std::move(inputs), 4, std::move(scan));
 }
 
 /// Samples end at their lengths, and are read backwards from there.
 Value* reversed(ExpandContext& c, Value* steps) {
-  return c.op("ReverseSequence", {steps, c.cast(c.input(kLengths), DType::i64)}, make_attributes({{"time_axis", int64_t{0}}, {"batch_axis", int64_t{1}}}));
+  return c.op("ReverseSequence", {steps, c.cast(c.input(kLengths), DType::i64)},
+              make_attributes({{"time_axis", int64_t{0}}, {"batch_axis", int64_t{1}}}));
 }
 
 Status expand_attention_lstm(ExpandContext& c) {
@@ -221,14 +242,15 @@ OpDef define_microsoft_attn_lstm() {
       .types = {{"T", {DType::f32, DType::f64}, {0, 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 13}}, {"T1", {DType::i32}, {4, 12}}},
       .traits = {.has_host_parts = true},
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
-      .samples = "(float32[4, 2, 3], float32[1, 20, 7], float32[1, 20, 5], -, -, -, -, -, float32[1, 5, 6], float32[1, 4, 6], float32[1, 6], "
-                 "float32[2, 3, 4]) {hidden_size = 5} 3"
-                 "(float32[4, 3, 2], float32[2, 8, 5], float32[2, 8, 2], float32[2, 16], int32[3]{4, 1, 3}, float32[2, 3, 2], float32[2, 3, 2], "
-                 "float32[2, 6], float32[2, 2, 5], float32[2, 4, 5], float32[2, 5], float32[3, 6, 4], int32[3]{6, 2, 1}, float32[2, 6, 3]) "
-                 R"({direction = "bidirectional", hidden_size = 2, clip = 0.5, activations = ["Sigmoid", "Affine", "Tanh", "HardSigmoid", "Tanh", )"
-                 R"("Elu"], activation_alpha = [0.5, 0.3, 0.7], activation_beta = [0.1, 0.4], input_forget = 1} 3)"
-                 "(float64[3, 1, 2], float64[1, 4, 3], float64[1, 4, 1], float64[1, 8], -, -, -, -, float64[1, 1, 1], float64[1, 2, 1], float64[1, 1], "
-                 R"(float64[1, 2, 2], -, float64[1, 3, 1]) {direction = "reverse", hidden_size = 1} 3)",
+      .samples =
+          "(float32[4, 2, 3], float32[1, 20, 7], float32[1, 20, 5], -, -, -, -, -, float32[1, 5, 6], float32[1, 4, 6], float32[1, 6], "
+          "float32[2, 3, 4]) {hidden_size = 5} 3"
+          "(float32[4, 3, 2], float32[2, 8, 5], float32[2, 8, 2], float32[2, 16], int32[3]{4, 1, 3}, float32[2, 3, 2], float32[2, 3, 2], "
+          "float32[2, 6], float32[2, 2, 5], float32[2, 4, 5], float32[2, 5], float32[3, 6, 4], int32[3]{6, 2, 1}, float32[2, 6, 3]) "
+          R"({direction = "bidirectional", hidden_size = 2, clip = 0.5, activations = ["Sigmoid", "Affine", "Tanh", "HardSigmoid", "Tanh", )"
+          R"("Elu"], activation_alpha = [0.5, 0.3, 0.7], activation_beta = [0.1, 0.4], input_forget = 1} 3)"
+          "(float64[3, 1, 2], float64[1, 4, 3], float64[1, 4, 1], float64[1, 8], -, -, -, -, float64[1, 1, 1], float64[1, 2, 1], float64[1, 1], "
+          R"(float64[1, 2, 2], -, float64[1, 3, 1]) {direction = "reverse", hidden_size = 1} 3)",
   };
   op.attributes.push_back({"input_forget", AttributeKind::kInt, false, 0});
   return op;

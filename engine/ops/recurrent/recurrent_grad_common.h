@@ -43,8 +43,8 @@ struct RecurrentGradPlace {
   int64_t width() const { return kernels::gates_of(cell) * sizes.hidden; }
 };
 
-/// Step s of row b of direction d, T being float or double. GRU without reset after: from dh to the gradients of n and z; `recurrent_reset_backward` ends
-/// it.
+/// Step s of row b of direction d, T being float or double. GRU without reset after: from dh to the gradients of n and z;
+/// `recurrent_reset_backward` ends it.
 template <class T>
 void recurrent_step_backward(const RecurrentGradPlace& place, const Run& run, int64_t s, int64_t d, int64_t b);
 template <class T>

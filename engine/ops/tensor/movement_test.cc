@@ -28,7 +28,9 @@ TEST_CASE("Concat adds along its axis") {
 }
 
 TEST_CASE("Upsample's sizes are float32 products, exact beyond float32's whole numbers") {
-  const auto scaled = [](int64_t size, float scale) { return OneNode("Upsample", {f32({size})}, {{"scales", std::vector<float>{scale}}}, 1, 7).outcome; };
+  const auto scaled = [](int64_t size, float scale) {
+    return OneNode("Upsample", {f32({size})}, {{"scales", std::vector<float>{scale}}}, 1, 7).outcome;
+  };
   CHECK(scaled(40, 3.3f) == "float32[132]");
   CHECK(scaled((1 << 24) + 1, 1) == "float32[16777217]");
   CHECK(scaled((1 << 23) + 1, 3) == "float32[25165827]");
@@ -166,7 +168,8 @@ void check_non_zero(DType type, T some, std::initializer_list<T> zeros, const Di
 
 TEST_CASE("NonZero tells NaN from zeros of either sign, at every place of a line") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const Dims& dims : {Dims{1}, Dims{7}, Dims{8}, Dims{9}, Dims{67}, Dims{3, 1}, Dims{2, 8}, Dims{5, 3, 17}, Dims{2, 2, 2, 25}, Dims{0}, Dims{4, 0, 2}, Dims{}}) {
+  for (const Dims& dims :
+       {Dims{1}, Dims{7}, Dims{8}, Dims{9}, Dims{67}, Dims{3, 1}, Dims{2, 8}, Dims{5, 3, 17}, Dims{2, 2, 2, 25}, Dims{0}, Dims{4, 0, 2}, Dims{}}) {
     check_non_zero<uint8_t>(DType::boolean, 1, {}, dims);
     check_non_zero<uint8_t>(DType::u8, 0x80, {}, dims);
     check_non_zero<uint16_t>(DType::f16, 0x7e01, {0x8000}, dims);

@@ -128,18 +128,22 @@ OpDef define_resize() {
       .canonicalize = canonicalize_resize,
       .infer = infer_resize,
       .lower = lower_resize,
-      .types = {{"T1", kAllTypes, {0}}, {"T2", kRealTypes - DTypeSet{DType::bf16}, {1}}, {"scales", DTypeSet{DType::f32}, {2}}, {"sizes", DTypeSet{DType::i64}, {3}}},
+      .types = {{"T1", kAllTypes, {0}},
+                {"T2", kRealTypes - DTypeSet{DType::bf16}, {1}},
+                {"scales", DTypeSet{DType::f32}, {2}},
+                {"sizes", DTypeSet{DType::i64}, {3}}},
       .kernel_types_of = resize_kernel_types,
       .gradient = resize_gradient,
       .traits = {.shape_inputs = {1, 2, 3}, .transposed = transposed_resize},
-      .samples = "(float32[1, 2, 5, 7], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6})"
-                 R"((float32[1, 2, 5, 7], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {mode = "linear"})"
-                 R"((float32[1, 2, 5, 7], float32[0]{}, float32[0]{}, int64[4]{1, 2, 9, 3}) {mode = "linear", )"
-                 R"(coordinate_transformation_mode = "align_corners"})"
-                 R"((float32[1, 2, 5, 7], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {mode = "cubic", exclude_outside = 1})"
-                 R"((float64[1, 2, 5, 7], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {mode = "cubic"})"
-                 R"((uint8[1, 2, 5, 7] 0 to 255, float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {mode = "linear"})"
-                 R"((bfloat16[1, 2, 5, 7], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {mode = "linear"})",
+      .samples =
+          "(float32[1, 2, 5, 7], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6})"
+          R"((float32[1, 2, 5, 7], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {mode = "linear"})"
+          R"((float32[1, 2, 5, 7], float32[0]{}, float32[0]{}, int64[4]{1, 2, 9, 3}) {mode = "linear", )"
+          R"(coordinate_transformation_mode = "align_corners"})"
+          R"((float32[1, 2, 5, 7], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {mode = "cubic", exclude_outside = 1})"
+          R"((float64[1, 2, 5, 7], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {mode = "cubic"})"
+          R"((uint8[1, 2, 5, 7] 0 to 255, float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {mode = "linear"})"
+          R"((bfloat16[1, 2, 5, 7], float32[0]{}, float32[4]{1.0, 1.0, 2.0, 0.6}) {mode = "linear"})",
   };
 }
 

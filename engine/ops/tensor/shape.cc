@@ -33,7 +33,8 @@ Status infer_shape(InferContext& c) {
 Tensor dims_of_input(const Node& node) {
   const Dims dims = *node.input(0)->type.shape.concrete();
   const Window w = window_of(node.attributes, static_cast<int64_t>(dims.size()));
-  return Tensor::of<int64_t>({w.end - w.begin}, std::span<const int64_t>(dims).subspan(static_cast<size_t>(w.begin), static_cast<size_t>(w.end - w.begin)));
+  return Tensor::of<int64_t>({w.end - w.begin},
+                             std::span<const int64_t>(dims).subspan(static_cast<size_t>(w.begin), static_cast<size_t>(w.end - w.begin)));
 }
 
 Status lower_shape(LowerContext& c) {

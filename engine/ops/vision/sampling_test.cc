@@ -21,7 +21,8 @@ template <class T>
 std::vector<T> coordinates(size_t count) {
   std::mt19937 random(4);
   const T inf = std::numeric_limits<T>::infinity();
-  std::vector<T> all{T(-1), T(1), T(0), T(-0.0), T(-2), T(0.5), inf, -inf, std::numeric_limits<T>::quiet_NaN(), T(1e9), T(-1e9), T(3e38), T(-1.0000001)};
+  std::vector<T> all{T(-1),  T(1),    T(0),    T(-0.0),      T(-2), T(0.5), inf, -inf, std::numeric_limits<T>::quiet_NaN(),
+                     T(1e9), T(-1e9), T(3e38), T(-1.0000001)};
   std::uniform_real_distribution<T> draw(T(-1.6), T(1.6));
   while (all.size() < count) all.push_back(draw(random));
   std::shuffle(all.begin(), all.end(), random);
@@ -81,16 +82,20 @@ TEST_CASE("MaxRoiPool finds the largest element of every bin, NaN passed over, a
     constexpr int64_t kHeight = 13, kRows = 3, kColumns = 4;
     std::vector<float> x = drawn(static_cast<size_t>(2 * kHeight * width), 5);
     for (size_t i = 0; i < x.size(); i += 3) x[i] = i % 2 ? kNaN : -kInfinity;
-    std::vector<float> rois{0, 0, 0, static_cast<float>(width), kHeight, 0, -3, -5, 4, 2, 0, 2, 3, 2, 3, 0, static_cast<float>(width - 1), 12, 90, 90, 0, 200, 200, 300, 300};
+    std::vector<float> rois{0, 0, 0, static_cast<float>(width),     kHeight, 0,  -3, -5, 4,   2,   0,   2,  3,
+                            2, 3, 0, static_cast<float>(width - 1), 12,      90, 90, 0,  200, 200, 300, 300};
     const auto count = static_cast<int64_t>(rois.size() / 5);
-    const HostNode pooled("", "MaxRoiPool", {Tensor::of<float>({1, 2, kHeight, width}, std::span<const float>(x)), Tensor::of<float>({count, 5}, std::span<const float>(rois))},
-                          {{"pooled_shape", std::vector<int64_t>{kRows, kColumns}}});
+    const HostNode pooled(
+        "", "MaxRoiPool",
+        {Tensor::of<float>({1, 2, kHeight, width}, std::span<const float>(x)), Tensor::of<float>({count, 5}, std::span<const float>(rois))},
+        {{"pooled_shape", std::vector<int64_t>{kRows, kColumns}}});
     REQUIRE(pooled.problem.empty());
     const std::vector<float> y = pooled.floats();
     for (int64_t i = 0; i < static_cast<int64_t>(y.size()); ++i) {
       const int64_t roi = i / (2 * kRows * kColumns), plane = i / (kRows * kColumns) % 2, r = i / kColumns % kRows, k = i % kColumns;
       const auto bounds = [&](int64_t first, int64_t last, int64_t bin, int64_t bins, int64_t size) {
-        const float start = rois[static_cast<size_t>(first)], step = std::max(rois[static_cast<size_t>(last)] - start + 1, 1.0f) / static_cast<float>(bins);
+        const float start = rois[static_cast<size_t>(first)],
+                    step = std::max(rois[static_cast<size_t>(last)] - start + 1, 1.0f) / static_cast<float>(bins);
         const auto within = [&](float v) { return static_cast<int64_t>(std::clamp(v + start, 0.0f, static_cast<float>(size))); };
         return std::pair(within(std::floor(static_cast<float>(bin) * step)), within(std::ceil(static_cast<float>(bin + 1) * step)));
       };

@@ -112,7 +112,8 @@ int64_t sums(const ByteSumArgs& args) { return args.outer * args.inner; }
 void sum_up(const ByteSumArgs& args, int64_t begin, int64_t end, void*) {
   for (int64_t i = begin; i < end; ++i) {
     args.sums[i] = 0;
-    for (int64_t j = 0; j < args.n; ++j) args.sums[i] += quantized_at(args.x, args.is_signed, (i / args.inner * args.n + j) * args.inner + i % args.inner);
+    for (int64_t j = 0; j < args.n; ++j)
+      args.sums[i] += quantized_at(args.x, args.is_signed, (i / args.inner * args.n + j) * args.inner + i % args.inner);
   }
 }
 

@@ -201,7 +201,8 @@ void copy_item(const Shape& shape, const NarrowIndex<T>& gaps, T* dst, const T* 
       if constexpr (sizeof(T) != 2) dispatch_narrow<T>(n, [&]<int kRows>() { join_lines<kRows>(gaps, dst, src, shape.src_n, n, m); });
       return;
     case CopyPattern::kSplit:
-      if constexpr (sizeof(T) != 2 && sizeof(T) != 8) dispatch_narrow<T>(m, [&]<int kRows>() { split_lines<kRows>(gaps, dst, shape.dst_m, src, m, n); });
+      if constexpr (sizeof(T) != 2 && sizeof(T) != 8)
+        dispatch_narrow<T>(m, [&]<int kRows>() { split_lines<kRows>(gaps, dst, shape.dst_m, src, m, n); });
       return;
     default:
       return copy_row(shape, dst, src, n);

@@ -5,8 +5,8 @@
 //   b0 b1 b2 b3 ...
 //   c0 c1 c2 c3 ...
 //
-// log2(kRows) rounds of ZIPs make columns of kRows elements of that many vectors, UZPs the other way round (tile.h). Where fewer rows exist, TBL takes the
-// gaps out of the columns, or puts them in.
+// log2(kRows) rounds of ZIPs make columns of kRows elements of that many vectors, UZPs the other way round (tile.h). Where fewer rows
+// exist, TBL takes the gaps out of the columns, or puts them in.
 #pragma once
 #include "engine/kernels/sve/data/tile.h"
 
@@ -40,8 +40,8 @@ struct NarrowIndex {
 
 /// dst[i * dst_line + j * dst_step] = src[i * src_line + j * src_step] for i < n, first <= j < m: what is left behind whole vectors.
 template <class T>
-[[gnu::noinline]] void copy_rest(T* dst, int64_t dst_line, int64_t dst_step, const T* src, int64_t src_line, int64_t src_step, int64_t n, int64_t first,
-                                 int64_t m) {
+[[gnu::noinline]] void copy_rest(T* dst, int64_t dst_line, int64_t dst_step, const T* src, int64_t src_line, int64_t src_step, int64_t n,
+                                 int64_t first, int64_t m) {
   for (int64_t j = first; j < m; ++j)
     for (int64_t i = 0; i < n; ++i) dst[i * dst_line + j * dst_step] = src[i * src_line + j * src_step];
 }

@@ -155,7 +155,9 @@ int64_t weighted_gather_tasks(const WeightedGatherArgs& args) noexcept {
 }
 
 void weighted_gather_run(const WeightedGatherArgs& args, int64_t begin, int64_t end, void*) noexcept {
-  const auto run = args.largest ? (args.blocked ? gather_block<true> : gather_channel<true>) : args.blocked ? gather_block<false> : gather_channel<false>;
+  const auto run = args.largest   ? (args.blocked ? gather_block<true> : gather_channel<true>)
+                   : args.blocked ? gather_block<false>
+                                  : gather_channel<false>;
   for (int64_t c = begin; c < end; ++c) run(args, args.x + c * args.x_stride, args.y + c * args.y_stride);
 }
 

@@ -26,9 +26,9 @@ SVENGINE_INLINE vf prelu(vf a, vf b) { return vsel(vlt(a, vdup(0.0f)), vmul(a, b
   return vsel(rest, svld1(all, result), y);
 }
 
-/// fmod, exactly: with n the whole number nearest to a / b, a - n b is at most 0.7 b in size and a multiple of b's last bit, so that it is a float, as
-/// is what is left when b is added where the sign is not a's. n is found by a quotient that may be wrong in its last bits, if it is below 2^20. What
-/// is smaller than b is left alone: it may be subnormal.
+/// fmod, exactly: with n the whole number nearest to a / b, a - n b is at most 0.7 b in size and a multiple of b's last bit, so that it is
+/// a float, as is what is left when b is added where the sign is not a's. n is found by a quotient that may be wrong in its last bits, if
+/// it is below 2^20. What is smaller than b is left alone: it may be subnormal.
 SVENGINE_INLINE vf remainder(vf a, vf b) {
   const vb all = svptrue_b32();
   const vf a_size = vabs(a), b_size = vabs(b);

@@ -1,8 +1,8 @@
 // Loops over tiles of two broadcast operands, and the walk that cuts a Broadcast into tiles.
 //
 // A tile is the two innermost dimensions, or a part of them: rows of columns. Within a row an operand is contiguous or one
-// value; one of the two is contiguous, unless there is one column. Wide rows are done one by one. Rows of at most two vectors (a channel block of NCHWc, with a bias per channel) are
-// done column by column, four rows at a time.
+// value; one of the two is contiguous, unless there is one column. Wide rows are done one by one. Rows of at most two vectors (a channel
+// block of NCHWc, with a bias per channel) are done column by column, four rows at a time.
 #pragma once
 #include <cassert>
 

@@ -136,7 +136,8 @@ void divide(const T* x, T* y, int64_t n, Quotient how, double center, double div
 }
 
 /// Where the divisor is 0, which no deviation is, the result is.
-[[gnu::noinline]] void divide_columns(const double* x, double* y, int64_t n, Quotient how, const double* center, const double* divisor, const double* factor) {
+[[gnu::noinline]] void divide_columns(const double* x, double* y, int64_t n, Quotient how, const double* center, const double* divisor,
+                                      const double* factor) {
   for_steps(n, [=](int64_t i, const Lanes& p) SVENGINE_INLINE_LAMBDA {
     const Vectors by = load(p, divisor + i);
     const Vectors q = quotient_of(how, vsub(load(p, x + i), load(p, center + i)), by, load(p, factor + i));

@@ -124,7 +124,8 @@ void run_tasks(const IntegerGemmArgs& args, int64_t begin, int64_t end, void* sc
 }  // namespace
 
 int64_t integer_gemm_tasks(const IntegerGemmArgs& args) noexcept {
-  return quant_ceil_div(args.n, args.element_bytes == 8 ? panel_columns<int64_t>(args) : panel_columns<int32_t>(args)) * quant_ceil_div(args.m, kRowsOfTask);
+  return quant_ceil_div(args.n, args.element_bytes == 8 ? panel_columns<int64_t>(args) : panel_columns<int32_t>(args)) *
+         quant_ceil_div(args.m, kRowsOfTask);
 }
 
 int64_t integer_gemm_scratch_bytes(const IntegerGemmArgs& args) noexcept {

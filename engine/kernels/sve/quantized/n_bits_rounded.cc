@@ -98,7 +98,8 @@ SVENGINE_INLINE void add_sixteen(const uint32_t* words, const int8_t* const (&nu
 
 /// The sums of a vector of columns, those of part `part` of panel `panel`, of rows of A.
 template <int kRows>
-__attribute__((noinline)) void sum_rounded(const NBitsRowsArgs& args, int64_t panel, int64_t part, const int64_t (&rows)[kRows], vf (&result)[kRows]) {
+__attribute__((noinline)) void sum_rounded(const NBitsRowsArgs& args, int64_t panel, int64_t part, const int64_t (&rows)[kRows],
+                                           vf (&result)[kRows]) {
   const vb all = svptrue_b32();
   const NBitsMatrix& b = args.b;
   const int64_t group = n_bits_group(b.block), groups = n_bits_groups(b.k, b.block), in_block = b.block / group;

@@ -117,8 +117,8 @@ SVENGINE_INLINE auto lane_keys(V x, int64_t flip) {
   return flipped(ascending_keys(x), flip);
 }
 
-// Offers elements whose keys are above the floor, and perhaps some others: whole vectors of a contiguous line that have none are passed over, those of
-// others are picked without a branch, which their values would decide.
+// Offers elements whose keys are above the floor, and perhaps some others: whole vectors of a contiguous line that have none are passed
+// over, those of others are picked without a branch, which their values would decide.
 template <class T>
 [[gnu::noinline]] void offer_line(const T* x, int64_t n, int64_t flip, Best& best) {
   using K = Key<T>;

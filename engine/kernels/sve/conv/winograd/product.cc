@@ -127,8 +127,9 @@ SmallBatchFunction find_small_batch(int row, int tiles) {
   if constexpr (kTiles == 0) {
     return nullptr;
   } else {
-    constexpr SmallBatchFunction kFunctions[kTileIn] = {&small_batch_product<0, kTiles>, &small_batch_product<1, kTiles>, &small_batch_product<2, kTiles>,
-                                                 &small_batch_product<3, kTiles>, &small_batch_product<4, kTiles>, &small_batch_product<5, kTiles>};
+    constexpr SmallBatchFunction kFunctions[kTileIn] = {&small_batch_product<0, kTiles>, &small_batch_product<1, kTiles>,
+                                                        &small_batch_product<2, kTiles>, &small_batch_product<3, kTiles>,
+                                                        &small_batch_product<4, kTiles>, &small_batch_product<5, kTiles>};
     return tiles == kTiles ? kFunctions[row] : find_small_batch<kTiles - 1>(row, tiles);
   }
 }
