@@ -39,7 +39,7 @@ NUMBERED_TYPE = re.compile(r'static_cast<DType>\((?!i\))')
 CONTRACTS = 'engine/kernels/contract.cc'
 # What stands for a part of protobuf throws what that does.
 PROTOBUF = 'api/protobuf_parts.cc'
-MOST_LINES, MOST_KERNEL_LINES, MOST_FUNCTION_LINES, MOST_COLUMNS = 399, 299, 59, 150
+MOST_LINES, MOST_KERNEL_LINES, MOST_FUNCTION_LINES = 399, 299, 59
 
 
 def is_test(path):
@@ -152,12 +152,21 @@ def size_problems(path, text):
     for name, length in (python_functions(text) if path.endswith('.py') else cpp_functions(lines)):
         if length > MOST_FUNCTION_LINES:
             yield f'{name[:60]} has {length} lines; {MOST_FUNCTION_LINES + 1} are too many'
-    if not path.endswith('.py'):
-        yield from (f'line {i + 1} has {len(line)} characters; {MOST_COLUMNS + 1} are too many' for i, line in enumerate(lines) if len(line) > MOST_COLUMNS)
+
+
+def column_limit(root):
+    with open(os.path.join(root, '.clang-format'), encoding='utf-8') as style:
+        return int(re.search(r'^ColumnLimit: (\d+)$', style.read(), re.MULTILINE)[1])
+
+
+def width_problems(text, limit):
+    for number, line in enumerate(text.splitlines(), 1):
+        if len(line) > limit:
+            yield f'line {number} has {len(line)} characters; {limit + 1} are too many'
 
 
 def problems(root):
-    defined = {}
+    defined, columns = {}, column_limit(root)
     for top in TOPS:
         for folder, _, files in os.walk(os.path.join(root, top)):
             for file in sorted(files):
@@ -168,6 +177,7 @@ def problems(root):
                     text = source.read()
                 found = list(size_problems(path, text))
                 if not file.endswith('.py'):
+                    found += width_problems(text, columns)
                     for check in (include_problems, processor_problems, library_problems, operator_problems, catch_problems):
                         found += check(path, text)
                     for name in classes_of(path, text):

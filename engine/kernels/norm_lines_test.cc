@@ -108,8 +108,9 @@ TEST_CASE("lines by their norms, of every length, side by side and one behind th
   // Not all of all: the oracle's long double is software on aarch64, where the emulator takes a minute.
   for (const KernelTable* set : tested_kernel_sets()) {
     for (const int64_t n : {1, 2, 7, 8, 15, 31, 32, 33, 64, 100, 1030, 20001}) {
-      check_sizes<float>(*set, n > 10000 ? 2 : 5, n, 1);
-      check_sizes<double>(*set, n > 10000 ? 2 : 5, n, 1);
+      const int64_t lines = n > 10000 ? 2 : 5;
+      check_sizes<float>(*set, lines, n, 1);
+      check_sizes<double>(*set, lines, n, 1);
     }
     for (const int64_t n : {1, 2, 7, 8, 33, 100})
       for (const int64_t inner : {2, 9, 63, 64, 65, 130}) {

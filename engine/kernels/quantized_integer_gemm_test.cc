@@ -50,17 +50,9 @@ void check_product(Sizes s, bool a_transposed, bool b_transposed) {
 }  // namespace
 
 TEST_CASE("products of whole numbers wrap, whatever their sizes and how they lie", "[quantized]") {
-  for (const Sizes s : {Sizes{1, 1, 1},
-                        {1, 300, 7},
-                        {2, 65, 20},
-                        {3, 31, 1},
-                        {4, 32, 128},
-                        {5, 33, 129},
-                        {12, 16, 5},
-                        {13, 17, 300},
-                        {97, 40, 9},
-                        {200, 70, 33},
-                        {7, 9, 0}})
+  constexpr Sizes kSizes[] = {{1, 1, 1},    {1, 300, 7},   {2, 65, 20},  {3, 31, 1},    {4, 32, 128}, {5, 33, 129},
+                              {12, 16, 5},  {13, 17, 300}, {97, 40, 9},  {200, 70, 33}, {7, 9, 0}};
+  for (const Sizes s : kSizes)
     for (bool a_transposed : {false, true})
       for (bool b_transposed : {false, true}) {
         check_product<uint32_t>(s, a_transposed, b_transposed);

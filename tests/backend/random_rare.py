@@ -18,6 +18,18 @@ def sizes(g, count, low, high):
     return [g.int(low, high) for _ in range(count)]
 
 
+def auto_padded(g, rank):
+    """Attributes of a window that auto_pad places."""
+    return {"auto_pad": g.pick("SAME_UPPER", "SAME_LOWER", "VALID"), "strides": g.pick(None, sizes(g, rank, 1, 3))}
+
+
+def q_conv_inputs(g, kernel):
+    """QLinearConv's, X with channels first."""
+    x = integers(g, [g.int(1, 2), g.int(1, 9)] + sizes(g, len(kernel), 3, 8), U8)
+    w = integers(g, [g.int(1, 20), x.shape[1]] + kernel, I8)
+    return [x, scale(g), zero(g, U8), w, scale(g), np.array(0, I8), scale(g, (), 0.05, 2), zero(g, U8)]
+
+
 @rare("Attention with scores")
 def attention_scores(g):
     b, kv, group, l, s, d, dv = g.int(1, 2), g.int(1, 2), g.int(1, 2), g.int(1, 4), g.int(1, 5), 2 * g.int(1, 4), g.int(1, 5)
@@ -134,7 +146,7 @@ def resize_region(g):
 def conv_integer(g):
     n = g.int(1, 2)
     kernel = sizes(g, n, 1, 3)
-    attributes = {"auto_pad": g.pick("SAME_UPPER", "SAME_LOWER", "VALID"), "kernel_shape": g.pick(None, kernel), "strides": g.pick(None, sizes(g, n, 1, 3))}
+    attributes = auto_padded(g, n) | {"kernel_shape": g.pick(None, kernel)}
     inputs = [integers(g, [g.int(1, 2), g.int(1, 9)] + sizes(g, n, 3, 8), U8)]
     return Case("ConvInteger", inputs + [integers(g, [g.int(1, 20), inputs[0].shape[1]] + kernel, U8), zero(g, U8)], attributes, opset=g.opset(10))
 
@@ -143,10 +155,8 @@ def conv_integer(g):
 def q_linear_conv(g):
     n = g.int(1, 2)
     kernel = sizes(g, n, 1, 3)
-    attributes = {"auto_pad": g.pick("SAME_UPPER", "SAME_LOWER", "VALID"), "kernel_shape": g.pick(None, kernel), "strides": g.pick(None, sizes(g, n, 1, 3))}
-    x = integers(g, [g.int(1, 2), g.int(1, 9)] + sizes(g, n, 3, 8), U8)
-    w = integers(g, [g.int(1, 20), x.shape[1]] + kernel, I8)
-    return Case("QLinearConv", [x, scale(g), zero(g, U8), w, scale(g), np.array(0, I8), scale(g, (), 0.05, 2), zero(g, U8)], attributes, opset=g.opset(10))
+    attributes = auto_padded(g, n) | {"kernel_shape": g.pick(None, kernel)}
+    return Case("QLinearConv", q_conv_inputs(g, kernel), attributes, opset=g.opset(10))
 
 
 @rare("com.microsoft.EmbedLayerNormalization with the sum")
@@ -250,27 +260,22 @@ def mat_mul_n_bits(g):
 
 @rare("com.microsoft.FusedConv by auto_pad")
 def fused_conv_padded(g):
-    kernel = sizes(g, 2, 1, 3)
-    attributes = {"auto_pad": g.pick("SAME_UPPER", "SAME_LOWER", "VALID"), "strides": g.pick(None, sizes(g, 2, 1, 3)), "activation": g.pick("Relu", "Tanh")}
+    attributes = auto_padded(g, 2) | {"activation": g.pick("Relu", "Tanh")}
     inputs = [normal(g, [g.int(1, 2), g.int(1, 3)] + sizes(g, 2, 5, 8))]
-    return microsoft("FusedConv", inputs + [normal(g, [g.int(1, 20), inputs[0].shape[1]] + kernel)], attributes, constant=g.pick((), (1,)))
+    return microsoft("FusedConv", inputs + [normal(g, [g.int(1, 20), inputs[0].shape[1]] + sizes(g, 2, 1, 3))], attributes, constant=g.pick((), (1,)))
 
 
 @rare("com.microsoft.QLinearConv by auto_pad")
 def last_q_linear_conv(g):
     kernel, last = sizes(g, 2, 1, 3), g.int(0, 1)
-    attributes = {"auto_pad": g.pick("SAME_UPPER", "SAME_LOWER", "VALID"), "kernel_shape": g.pick(None, kernel), "strides": g.pick(None, sizes(g, 2, 1, 3)),
-                  "channels_last": last}
-    x = integers(g, [g.int(1, 2), g.int(1, 9)] + sizes(g, 2, 3, 8), U8)
-    w = integers(g, [g.int(1, 20), x.shape[1]] + kernel, I8)
-    x = x.transpose(0, 2, 3, 1) if last else x
-    return microsoft("QLinearConv", [x, scale(g), zero(g, U8), w, scale(g), np.array(0, I8), scale(g, (), 0.05, 2), zero(g, U8)], attributes, constant=(3,))
+    x, *others = q_conv_inputs(g, kernel)
+    attributes = auto_padded(g, 2) | {"kernel_shape": g.pick(None, kernel), "channels_last": last}
+    return microsoft("QLinearConv", [x.transpose(0, 2, 3, 1) if last else x, *others], attributes, constant=(3,))
 
 
 @rare("com.microsoft.QLinearAveragePool by auto_pad")
 def q_pool_padded(g):
-    attributes = {"kernel_shape": sizes(g, 2, 1, 3), "strides": g.pick(None, sizes(g, 2, 1, 3)), "auto_pad": g.pick("SAME_UPPER", "SAME_LOWER", "VALID"),
-                  "count_include_pad": g.pick(None, 1), "channels_last": g.pick(0, 1)}
+    attributes = auto_padded(g, 2) | {"kernel_shape": sizes(g, 2, 1, 3), "count_include_pad": g.pick(None, 1), "channels_last": g.pick(0, 1)}
     return microsoft("QLinearAveragePool", [integers(g, [1] + sizes(g, 3, 4, 8), U8), scale(g), zero(g, U8), scale(g, (), 0.005, 0.05), zero(g, U8)], attributes)
 
 

@@ -16,7 +16,7 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 template <class T>
 struct LineVectors {
   static constexpr int kLines = kLanesOf<T>;
-  alignas(__ARM_FEATURE_SVE_BITS / 8) T at[kLines * kLines] = {};
+  alignas(kVectorBytes) T at[kLines * kLines] = {};
   SVENGINE_INLINE T* line(int r) { return at + r * kLines; }
 };
 

@@ -19,8 +19,12 @@ typedef svfloat64_t vd __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS
 typedef svint32_t vi __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
 typedef svuint32_t vu __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
 typedef svint64_t vl __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
+typedef svuint64_t vul __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
+typedef svint8_t vsbyte __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
+typedef svuint8_t vbyte __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
 typedef svbool_t vb __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
 
+inline constexpr int64_t kVectorBytes = __ARM_FEATURE_SVE_BITS / 8;
 inline constexpr int kLanes = __ARM_FEATURE_SVE_BITS / 32;  // float lanes of a vector, and the channel block of NCHWc
 inline constexpr Machine kMachine = machines::SVENGINE_MACHINE;  // cmake/SvengineKernels.cmake names it
 static_assert(kMachine.lanes == kLanes);

@@ -9,8 +9,6 @@
 namespace svengine::kernels::SVENGINE_KERNEL_SET::elementwise {
 namespace {
 
-typedef svuint64_t vul __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
-
 constexpr int kNumbers = kLanesOf<double>;  // of a vector
 
 SVENGINE_INLINE vul words(uint32_t word) { return svdup_u64(word); }

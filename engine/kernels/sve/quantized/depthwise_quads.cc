@@ -106,7 +106,7 @@ inline __attribute__((always_inline)) void sum_quads(const QuadWalk& walk, const
   for (int64_t row = 0; row < walk.rows; ++row, at += walk.ld) {
     const uint8_t* const* from = at;
     for (int64_t q = 0; q < walk.wide; ++q, from += 4 * walk.dilation, w += kWindows * kQuadBytes) {
-      vbytes x[4];
+      vsbyte x[4];
       vu quad[4];
       SVENGINE_UNROLL
       for (int i = 0; i < 4; ++i) x[i] = svld1(exists, reinterpret_cast<const int8_t*>(from[i * walk.dilation]) + c);
@@ -122,7 +122,7 @@ inline __attribute__((always_inline)) void sum_quads(const QuadWalk& walk, const
 }
 
 template <bool kSigned>
-inline __attribute__((always_inline)) vbytes finish_quads(const vi (&sums)[4], const float* scale, const Finish& finish) {
+inline __attribute__((always_inline)) vsbyte finish_quads(const vi (&sums)[4], const float* scale, const Finish& finish) {
   const vb all = svptrue_b32();
   vi y[4];
   SVENGINE_UNROLL

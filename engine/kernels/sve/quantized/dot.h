@@ -9,13 +9,10 @@
 
 namespace svengine::kernels::SVENGINE_KERNEL_SET {
 
-typedef svint8_t vbytes __attribute__((arm_sve_vector_bits(__ARM_FEATURE_SVE_BITS)));
-
 inline constexpr bool kSignedA = sve_bytes::kSignedA;
-inline constexpr int64_t kVectorBytes = __ARM_FEATURE_SVE_BITS / 8;
 
 /// sum + the products of four bytes of A, of every 32-bit lane of `a`, with those of `b`.
-inline __attribute__((always_inline)) vi dot_bytes(vi sum, vu a, vbytes b) { return sve_bytes::dot(sum, a, b); }
+inline __attribute__((always_inline)) vi dot_bytes(vi sum, vu a, vsbyte b) { return sve_bytes::dot(sum, a, b); }
 
 /// What turns the bytes of A into what is multiplied: exclusive or with this, and so much more for a zero point.
 constexpr uint32_t flip_of(bool a_signed) { return a_signed == kSignedA ? 0u : 0x80808080u; }

@@ -44,7 +44,7 @@ __attribute__((noinline)) void multiply_tile(int64_t groups, const uint32_t* a, 
       __asm__("" : "+r"(at[r / kReach]));  // or GCC adds the distance anew for every row
     }
     for (int64_t left = quant_smaller(groups, kChunkGroups); left > 0; --left, b += kQuantColumns * 4) {
-      vbytes row[kVectors];
+      vsbyte row[kVectors];
       SVENGINE_UNROLL
       for (int v = 0; v < kVectors; ++v) row[v] = svld1(bytes, b + v * kVectorBytes);
       SVENGINE_UNROLL

@@ -72,7 +72,7 @@ struct ByteSums {
   }
 };
 
-SVENGINE_INLINE vbytes four_of(const int8_t* bytes) {
+SVENGINE_INLINE vsbyte four_of(const int8_t* bytes) {
   uint32_t four;
   __builtin_memcpy(&four, bytes, 4);
   return svreinterpret_s8(svdup_u32(four));

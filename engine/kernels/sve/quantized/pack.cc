@@ -69,7 +69,7 @@ void pack_rows(const QuantizedPackArgs& args, int64_t index, int64_t panels) {
   static_assert(2 * kQuantColumns == kVectorBytes && kQuantVectors == 2);
   const int64_t first = index * kQuantColumns, columns = quant_smaller(args.n - first, panels * kQuantColumns);
   const svbool_t all = svptrue_b8(), some = columns == kVectorBytes ? all : svwhilelt_b8(int64_t{0}, columns);
-  const vbytes flip = svsel(some, svdup_s8(args.is_signed ? 0 : -128), svdup_s8(0));
+  const vsbyte flip = svsel(some, svdup_s8(args.is_signed ? 0 : -128), svdup_s8(0));
   const int8_t* source = static_cast<const int8_t*>(args.source) + first;
   int8_t* panel = static_cast<int8_t*>(args.packed) + index * panel_bytes(args.k);
   const vu ones = svdup_u32(0x01010101u);
@@ -77,18 +77,18 @@ void pack_rows(const QuantizedPackArgs& args, int64_t index, int64_t panels) {
   SVENGINE_UNROLL
   for (int v = 0; v < 4; ++v) sums[v] = svdup_s32(0);
   for (int64_t d = 0; d < args.k; d += 4, panel += kQuantColumns * 4) {
-    vbytes row[4];
+    vsbyte row[4];
     SVENGINE_UNROLL
     for (int r = 0; r < 4; ++r) {
       row[r] = svdup_s8(0);
-      if (d + r < args.k) row[r] = sveor_x(all, vbytes(svld1(some, source + (d + r) * args.ld)), flip);
+      if (d + r < args.k) row[r] = sveor_x(all, vsbyte(svld1(some, source + (d + r) * args.ld)), flip);
     }
     vu words[4];
     sve_bytes::quads(row[0], row[1], row[2], row[3], words);
     sve_bytes::natural_order(words);
     SVENGINE_UNROLL
     for (int v = 0; v < 4; ++v) {
-      const vbytes bytes = svreinterpret_s8(words[v]);
+      const vsbyte bytes = svreinterpret_s8(words[v]);
       sums[v] = dot_bytes(sums[v], ones, bytes);
       if (v < 2 || panels == 2) svst1(all, panel + v / 2 * panel_bytes(args.k) + v % 2 * kVectorBytes, bytes);
     }

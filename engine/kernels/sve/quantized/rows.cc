@@ -170,7 +170,7 @@ struct Chunker {
   int64_t k, step;  // bytes from a chunk to the next
   uint32_t flip;
 
-  vbytes shifted(vbytes x) const { return vbytes(svreinterpret_s8(sveor_x(svptrue_b32(), svreinterpret_u32(x), flip))); }
+  vsbyte shifted(vsbyte x) const { return vsbyte(svreinterpret_s8(sveor_x(svptrue_b32(), svreinterpret_u32(x), flip))); }
 
   /// Gives the row's sum.
   template <bool kSums>
@@ -179,20 +179,20 @@ struct Chunker {
     const int8_t* from = reinterpret_cast<const int8_t*>(row);
     int8_t* at = reinterpret_cast<int8_t*>(to);
     vi sum = svdup_s32(0);
-    const auto add = [&](vbytes x) {
-      if constexpr (kSums) sum = dot_bytes(sum, vu(svreinterpret_u32(x)), vbytes(svdup_s8(1)));
+    const auto add = [&](vsbyte x) {
+      if constexpr (kSums) sum = dot_bytes(sum, vu(svreinterpret_u32(x)), vsbyte(svdup_s8(1)));
     };
     int64_t left = k;
     for (; left >= kChunkBytes; left -= kChunkBytes, from += kChunkBytes, at += step)
       SVENGINE_UNROLL
       for (int64_t i = 0; i < kChunkBytes; i += kVectorBytes) {
-        const vbytes x = shifted(svld1(all, from + i));
+        const vsbyte x = shifted(svld1(all, from + i));
         svst1(all, at + i, x);
         add(x);
       }
     for (int64_t i = 0; i < left; i += kVectorBytes) {
       const svbool_t exists = svwhilelt_b8(i, left);
-      const vbytes x = svsel(exists, shifted(svld1(exists, from + i)), vbytes(svdup_s8(0)));
+      const vsbyte x = svsel(exists, shifted(svld1(exists, from + i)), vsbyte(svdup_s8(0)));
       svst1(all, at + i, x);
       add(x);
     }

@@ -30,7 +30,7 @@ int64_t sum_of_row(const uint8_t* x, int64_t n) {
     int64_t i = begin;
     const auto add = [&](svbool_t some, int u) __attribute__((always_inline)) {
       const svint8_t bytes = svld1(some, reinterpret_cast<const int8_t*>(x) + i + u * kVectorBytes);
-      sums[u] = dot_bytes(sums[u], ones, vbytes(kSigned ? bytes : sveor_x(every, bytes, svdup_s8(-128))));
+      sums[u] = dot_bytes(sums[u], ones, vsbyte(kSigned ? bytes : sveor_x(every, bytes, svdup_s8(-128))));
     };
     for (; i + kTogether * kVectorBytes <= end; i += kTogether * kVectorBytes) {
       SVENGINE_UNROLL

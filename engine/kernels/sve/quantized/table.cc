@@ -1,5 +1,4 @@
 // Functions of a byte, looked up: a task is a piece of the elements.
-#include "engine/kernels/sve/element.h"
 #include "engine/kernels/sve/quantized/element.h"
 #include "engine/kernels/sve/quantized/shape.h"
 
@@ -10,7 +9,6 @@ namespace svengine::kernels::SVENGINE_KERNEL_SET {
 namespace {
 
 constexpr int64_t kPiece = 32768;  // elements of a task
-constexpr int64_t kBytes = __ARM_FEATURE_SVE_BITS / 8;
 constexpr int kTogether = 16 / sve_bytes::kTableParts;  // vectors, where a lookup is few instructions that wait for each other
 
 }  // namespace
@@ -25,14 +23,14 @@ void byte_table_run(const ByteTableArgs& args, int64_t task_begin, int64_t task_
   sve_bytes::load_table(few, table);
   const auto all = svptrue_b8();
   int64_t i = task_begin * kPiece;
-  for (; i + kTogether * kBytes <= end; i += kTogether * kBytes) {
+  for (; i + kTogether * kVectorBytes <= end; i += kTogether * kVectorBytes) {
     vbyte v[kTogether];
     SVENGINE_UNROLL
-    for (int u = 0; u < kTogether; ++u) v[u] = sve_bytes::from_table(table, vbyte(svld1(all, x + i + u * kBytes)));
+    for (int u = 0; u < kTogether; ++u) v[u] = sve_bytes::from_table(table, vbyte(svld1(all, x + i + u * kVectorBytes)));
     SVENGINE_UNROLL
-    for (int u = 0; u < kTogether; ++u) svst1(all, y + i + u * kBytes, v[u]);
+    for (int u = 0; u < kTogether; ++u) svst1(all, y + i + u * kVectorBytes, v[u]);
   }
-  for (; i + kBytes <= end; i += kBytes) svst1(all, y + i, sve_bytes::from_table(table, vbyte(svld1(all, x + i))));
+  for (; i + kVectorBytes <= end; i += kVectorBytes) svst1(all, y + i, sve_bytes::from_table(table, vbyte(svld1(all, x + i))));
   for (; i < end; ++i) y[i] = few[x[i]];
 }
 
