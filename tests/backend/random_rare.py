@@ -275,7 +275,10 @@ def last_q_linear_conv(g):
 
 @rare("com.microsoft.QLinearAveragePool by auto_pad")
 def q_pool_padded(g):
-    attributes = auto_padded(g, 2) | {"kernel_shape": sizes(g, 2, 1, 3), "count_include_pad": g.pick(None, 1), "channels_last": g.pick(0, 1)}
+    """Of strides up to the kernel's size: beyond, ONNX Runtime's padding is negative here, none in a Conv, and an error in AveragePool."""
+    kernel = sizes(g, 2, 1, 3)
+    attributes = auto_padded(g, 2) | {"kernel_shape": kernel, "count_include_pad": g.pick(None, 1), "channels_last": g.pick(0, 1),
+                                      "strides": g.pick(None, [g.int(1, k) for k in kernel])}
     return microsoft("QLinearAveragePool", [integers(g, [1] + sizes(g, 3, 4, 8), U8), scale(g), zero(g, U8), scale(g, (), 0.005, 0.05), zero(g, U8)], attributes)
 
 
