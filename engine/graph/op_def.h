@@ -163,6 +163,8 @@ struct OpDef {
   int until = kNewestOpset;        // newest opset whose form is understood; other domains have numbers of their own
   int specified_since = 0;         // the specification's first opset, where others write it into models of older ones; 0: since
   Arity inputs = {};
+  /// Inputs behind optional ones that must be there besides the first `inputs.min`.
+  InputSet required_inputs = {};
   Arity outputs = {};
   std::vector<AttributeDef> attributes = {};
 

@@ -15,10 +15,7 @@ Status infer_sequence_map(InferContext& c) {
   if (c.dtype(0) != DType::sequence && c.dtype(0) != DType::undefined) return error("input 0 is {}, needs a sequence", to_string(c.type(0)));
   const size_t own = own_input_count(c);
   SV_ASSIGN(const Graph* body, checked_body(c, "body", own, c.output_count()));
-  for (size_t i = 0; i < own; ++i) {
-    if (!c.has_input(i)) return error("input {} is absent", i);
-    SV_TRY(check_body_input(*body, i, item_of(c.type(i))));
-  }
+  for (size_t i = 0; i < own; ++i) SV_TRY(check_body_input(*body, i, item_of(c.type(i))));
   for (size_t i = 0; i < c.output_count(); ++i) {
     Type type{DType::sequence, Shape(std::vector<Dim>{})};
     type.element = std::make_shared<const Type>(body->outputs()[i]->type);

@@ -11,7 +11,6 @@ enum DynamicLstmInput : size_t { kSteps, kDW, kDR, kDB, kDLengths, kDHidden, kDC
 
 /// Scale or zero point of weights [directions, size, 4 hidden]: [directions], or [directions, 4 hidden].
 Status check_lstm_weights(const InferContext& c, size_t weights, size_t of, const char* what) {
-  if (!c.has_input(of)) return error("{} is required but absent", what);
   const Shape &w = c.shape(weights), &s = c.shape(of);
   if (!s.has_rank()) return {};
   if (s.rank() != 1 && s.rank() != 2) return error("{} is {}, needs [directions] or [directions, 4 * hidden_size]", what, to_string(s));
@@ -79,6 +78,7 @@ OpDef define_dynamic_quantize_lstm() {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {3, 12},
+      .required_inputs = {kDWScale, kDWZero, kDRScale, kDRZero},
       .outputs = {0, 3},
       .attributes = recurrent_attributes(),
       .expand = expand_dynamic_lstm,

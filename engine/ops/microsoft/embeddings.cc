@@ -69,8 +69,6 @@ Status infer_embed(InferContext& c) {
     SV_TRY(require_dtype(c, i, "ids and mask", {DType::i32}));
     SV_TRY(require_rank(c, i, "ids and mask", 2));
   }
-  for (const size_t i : {kWordTable, kPositionTable, kEmbedGamma, kEmbedBeta})
-    if (!c.has_input(i)) return error("input {} is required but absent", static_cast<size_t>(i));
   if (c.has_input(kSegments) != c.has_input(kSegmentTable))
     return error("segment_ids and segment_embedding must be given together");
   SV_TRY(require_dtype(c, kWordTable, "word_embedding", kRealTypes));
@@ -147,6 +145,7 @@ OpDef define_microsoft_embed_layer_normalization() {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {1, 9},
+      .required_inputs = {kWordTable, kPositionTable, kEmbedGamma, kEmbedBeta},
       .outputs = {1, 3},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-12f}, {"mask_index_type", AttributeKind::kInt}},
       .expand = expand_embed,

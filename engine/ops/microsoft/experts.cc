@@ -50,7 +50,6 @@ Status infer_experts(InferContext& c) {
   SV_TRY(require_rank(c, 1, "router_probs", 2));
   static constexpr const char* kNames[] = {"fc1_experts_weights", "fc2_experts_weights", "fc3_experts_weights"};
   for (size_t i = 0; i < 3; ++i) {
-    if (i < 2 && !c.has_input(in.weights[i])) return error("{} are absent", kNames[i]);
     SV_TRY(require_dtype(c, in.weights[i], kNames[i], {is_quantized(c.node()) ? DType::u8 : c.dtype(0)}));
     SV_TRY(require_rank(c, in.weights[i], kNames[i], 3));
     SV_TRY(require_dtype(c, in.biases[i], "bias", {c.dtype(0)}));
@@ -236,6 +235,7 @@ OpDef experts_op(const char* name) {
 
 OpDef define_moe() {
   OpDef op = experts_op("MoE");
+  op.required_inputs = {kPlainExperts.weights[1]};
   op.samples = "(float32[5, 6], float32[5, 4], float32[4, 7, 6], float32[4, 7], float32[4, 6, 7], float32[4, 6]) {k = 2, "
                R"(activation_type = "gelu"})"
                "(float32[1, 2, 6], float32[2, 9], float32[9, 8, 6], float32[9, 8], float32[9, 6, 4], float32[9, 6]) {k = 2, "
@@ -250,6 +250,7 @@ OpDef define_moe() {
 OpDef define_q_moe() {
   OpDef op = experts_op("QMoE");
   op.inputs = {3, 21};
+  op.required_inputs = {kQuantizedExperts.weights[1]};
   for (const char* name : {"fc1_expert_weight_bits", "fc2_expert_weight_bits", "fc3_expert_weight_bits", "block_size"})
     op.attributes.push_back({name, AttributeKind::kInt});
   op.attributes.push_back({"expert_weight_bits", AttributeKind::kInt, false, 4});

@@ -11,10 +11,7 @@ namespace {
 enum MulIntegerInput : size_t { kFactorA, kFactorAZero, kFactorB, kFactorBZero };
 
 Status infer_mul_integer(InferContext& c) {
-  for (const size_t i : {kFactorA, kFactorB}) {
-    if (!c.has_input(i)) return error("input {} is required but absent", static_cast<size_t>(i));
-    SV_TRY(require_single(c, i + 1, "zero point"));
-  }
+  for (const size_t i : {kFactorAZero, kFactorBZero}) SV_TRY(require_single(c, i, "zero point"));
   SV_ASSIGN(Shape y, broadcast(c.shape(kFactorA), c.shape(kFactorB)));
   c.set(0, DType::i32, std::move(y));
   return {};
@@ -165,6 +162,7 @@ OpDef define_mul_integer() {
   OpDef op = composite_op("MulInteger", {1, 4}, {}, infer_mul_integer, expand_mul_integer,
                          "(uint8[2, 3] 0 to 256, uint8[] 0 to 256, uint8[3] 0 to 256, uint8[] 0 to 256)"
                          "(int8[1] -128 to 128, int8[1] -128 to 128, int8[4, 1] -128 to 128)");
+  op.required_inputs = {kFactorB};
   op.types = {{"T", kBytes, {kFactorA, kFactorAZero, kFactorB, kFactorBZero}}};
   return op;
 }

@@ -22,7 +22,6 @@ Status check_group_query(const InferContext& c) {
   const int64_t shown = c.attributes().get_int("qk_output", 0);
   if (shown < 0 || shown > 2) return error("qk_output is {}, must be 0 (none), 1 (before the Softmax) or 2 (behind it)", shown);
   if (shown == 0 && c.has_output(3)) return error("output_qk is asked for, but qk_output is 0");
-  if (!c.has_input(kGqLengths) || !c.has_input(kGqTotal)) return error("seqlens_k and total_sequence_length are required");
   SV_TRY(require_rank(c, kGqQuery, "query", 3));
   SV_TRY(require_dtype(c, kGqLengths, "seqlens_k", {DType::i32}));
   SV_TRY(require_dtype(c, kGqTotal, "total_sequence_length", {DType::i32}));
@@ -269,6 +268,7 @@ OpDef define_microsoft_group_query_attention() {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {1, 17},
+      .required_inputs = {kGqLengths, kGqTotal},
       .outputs = {1, 4},
       .attributes = {{"num_heads", AttributeKind::kInt, true},
                      {"kv_num_heads", AttributeKind::kInt, true},

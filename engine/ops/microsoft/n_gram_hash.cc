@@ -20,8 +20,8 @@ constexpr int64_t kMostNgram = 64;  // far beyond what is used; bounds what a no
 struct HashInputs {
   size_t cumulative, past, offsets, eos, segments, past_segments, capture;
 };
-constexpr size_t kNoInput = 99;
-constexpr HashInputs kHashRows{kNoInput, 3, 4, 5, 6, kNoInput, kNoInput}, kHashPacked{3, 4, 5, 6, 7, 8, 9};
+constexpr size_t kNoSuchInput = 99;
+constexpr HashInputs kHashRows{kNoSuchInput, 3, 4, 5, 6, kNoSuchInput, kNoSuchInput}, kHashPacked{3, 4, 5, 6, 7, 8, 9};
 enum HashInput : size_t { kHashIds, kHashMultipliers, kHashSizes };
 
 int64_t orders_of(const Attributes& a) { return a.get_int("max_ngram_size", 2) - 1; }
@@ -55,7 +55,6 @@ Status infer_hash(InferContext& c) {
 
 Status infer_packed_hash(InferContext& c) {
   SV_TRY(require_rank(c, kHashIds, "input_ids", 1));
-  if (!c.has_input(kHashPacked.cumulative)) return error("cumulative_sequence_length is required");
   const Dim tokens = c.shape(0).has_rank() ? c.shape(0)[0] : Dim();
   SV_ASSIGN(const Dim batch, packed_batch(c, kHashPacked.cumulative, "cumulative_sequence_length", tokens));
   SV_TRY(check_hash(c, kHashPacked, batch));
@@ -215,7 +214,7 @@ OpDef define_microsoft_varlen_n_gram_hash_mapping() {
       .name = "VarlenNGramHashMapping",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 10},
+      .inputs = {4, 10},
       .outputs = {1, 4},
       .attributes = hash_attributes(),
       .infer = infer_packed_hash,

@@ -18,7 +18,6 @@ Status check_packed_conv_attributes(const InferContext& c) {
   if ((capacity > 0) != c.has_input(kPcCapture)) return error("capture_count goes with a state_update_capacity above 0, which is {}", capacity);
   if (capacity == 0 && c.has_output(2)) return error("output state_update needs a state_update_capacity above 0");
   if (c.has_input(kPcDelta) || c.has_input(kPcMask)) return unimplemented("kernel_delta and previous_mask are not supported");
-  if (!c.has_input(kPcCumulative) || !c.has_input(kPcState)) return error("cumulative_sequence_length and initial_state are required");
   return {};
 }
 
@@ -81,6 +80,7 @@ OpDef define_microsoft_varlen_causal_conv_with_state() {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {3, 8},
+      .required_inputs = {kPcState},
       .outputs = {2, 3},
       .attributes = {{"activation", AttributeKind::kString, false, "none"},
                      {"dilation", AttributeKind::kInt, false, 1},

@@ -18,7 +18,7 @@ Status infer_q_embed(InferContext& c) {
   for (const size_t i : kQuantizedOnes) {
     const size_t scale = kQScales + i - kQWordTable, zero = kQZeros + i - kQWordTable;
     const bool there = c.has_input(i);
-    if (there != c.has_input(scale) || there != c.has_input(zero) || (!there && i != kQSegmentTable))
+    if (there != c.has_input(scale) || there != c.has_input(zero))
       return error("inputs {}, {} and {} must be given together", i, scale, zero);
     if (!there) continue;
     SV_TRY(require_bytes(c, i, "embeddings, gamma and beta"));
@@ -64,6 +64,7 @@ OpDef define_q_embed_layer_normalization() {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {1, 18},
+      .required_inputs = {kQWordTable, kQPositionTable, kQGamma, kQBeta},
       .outputs = {2, 2},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-12f}},
       .expand = expand_q_embed,

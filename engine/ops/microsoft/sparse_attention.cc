@@ -17,8 +17,6 @@ Status check_sparse_inputs(const InferContext& c) {
   if (heads < 1 || kv_heads < 1 || heads > INT32_MAX || heads % kv_heads != 0)
     return error("num_heads {} must be a multiple of kv_num_heads {}, both at least 1", heads, kv_heads);
   if (block < 1) return error("sparse_block_size is {}, must be at least 1", block);
-  for (const size_t i : {kSpPastKey, kSpPastValue, kSpRows, kSpColumns, kSpTotal, kSpLengths})
-    if (!c.has_input(i)) return error("input {} is required", static_cast<size_t>(i));
   if (c.has_input(kSpKey) != c.has_input(kSpValue)) return error("key and value must be given together, or query holds all three");
   if (c.attributes().get_int("do_rotary", 0) != 0 && (!c.has_input(kSpCos) || !c.has_input(kSpSin)))
     return error("do_rotary needs cos_cache and sin_cache");
@@ -134,6 +132,7 @@ OpDef define_microsoft_sparse_attention() {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {1, 11},
+      .required_inputs = {kSpPastKey, kSpPastValue, kSpRows, kSpColumns, kSpTotal, kSpLengths},
       .outputs = {3, 3},
       .attributes = {{"num_heads", AttributeKind::kInt, true},
                      {"kv_num_heads", AttributeKind::kInt, true},

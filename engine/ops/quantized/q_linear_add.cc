@@ -10,8 +10,6 @@ namespace svengine::ops {
 namespace {
 
 Status infer_q_linear_binary(InferContext& c) {
-  for (size_t i : {3, 4, 6})
-    if (!c.has_input(i)) return error("input {} ({}) is absent", i, i == 3 ? "B" : i == 4 ? "B_scale" : "C_scale");
   for (size_t i : {1, 4, 6}) SV_TRY(require_single(c, i, "a scale"));
   for (size_t i : {2, 5, 7}) SV_TRY(require_single(c, i, "a zero point"));
   SV_ASSIGN(Shape shape, broadcast(c.shape(0), c.shape(3)));
@@ -97,7 +95,8 @@ OpDef q_linear_binary(const char* name, Status (*lower)(LowerContext&)) {
   return {.name = name,
           .domain = kMicrosoftDomain,
           .until = 1,
-          .inputs = {2, 8},  // zero points may be absent
+          .inputs = {2, 8},
+          .required_inputs = {3, 4, 6},  // zero points may be absent
           .infer = infer_q_linear_binary,
           .lower = lower,
           .types = quantized_types({0, 2, 3, 5, 7}, {1, 4, 6}),

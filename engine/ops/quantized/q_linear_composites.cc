@@ -150,14 +150,9 @@ Status infer_composite(InferContext& c, size_t like, size_t zero, const Result<S
 }
 
 /// X, X_scale, X_zero_point (or none), Y_scale, Y_zero_point (or none, but for some).
-Status infer_around(InferContext& c, const Result<Shape>& shape, bool needs_zero = false) {
-  if (!c.has_input(3)) return error("input 3 (Y_scale) is absent");
-  if (needs_zero && !c.has_input(4)) return error("input 4 (Y_zero_point) is absent");
-  return infer_composite(c, 0, 4, shape);
-}
+Status infer_around(InferContext& c, const Result<Shape>& shape) { return infer_composite(c, 0, 4, shape); }
 
 Status infer_q_same(InferContext& c) { return infer_around(c, c.shape(0)); }
-Status infer_q_softmax(InferContext& c) { return infer_around(c, c.shape(0), true); }
 
 Status infer_q_global_pool(InferContext& c) {
   return infer_around(c, shape_between(c, "GlobalAveragePool", {0}, {}, c.attributes().get_int("channels_last") != 0));
@@ -177,10 +172,7 @@ Status infer_q_concat(InferContext& c) {
   for (size_t i = 2; i < c.input_count(); ++i) SV_TRY(require_dtype(c, i, "input", kBytes | DTypeSet{DType::f32}));
   if (c.input_count() < 5 || (c.input_count() - 2) % 3 != 0) return error("has {} inputs, needs two and three for each value", c.input_count());
   std::vector<size_t> values;
-  for (size_t i = 2; i < c.input_count(); i += 3) {
-    if (!c.has_input(i)) return error("input {} is absent", i);
-    values.push_back(i);
-  }
+  for (size_t i = 2; i < c.input_count(); i += 3) values.push_back(i);
   return infer_composite(c, 2, 1, shape_between(c, "Concat", values, keep(c.attributes(), {"axis"})));
 }
 
@@ -202,6 +194,7 @@ constexpr Arity kAround{2, 5}, kAroundWithZeros{5, 5};
 OpDef around_composite(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
                        Status (*expand)(ExpandContext&), std::string samples) {
   OpDef op = composite(name, inputs, std::move(attributes), infer, expand, std::move(samples));
+  op.required_inputs = {3};
   op.types = quantized_types({0, 2, 4}, {1, 3});
   return op;
 }
@@ -225,8 +218,10 @@ OpDef define_q_linear_leaky_relu() {
 }
 
 OpDef define_q_linear_softmax() {
-  return around_composite("QLinearSoftmax", kAround, {{"axis", AttributeKind::kInt, false, -1}, {"opset", AttributeKind::kInt, true}},
-                   infer_q_softmax, expand_q_softmax, around_samples("[3, 7]", "{opset = 13}", true));
+  OpDef op = around_composite("QLinearSoftmax", kAround, {{"axis", AttributeKind::kInt, false, -1}, {"opset", AttributeKind::kInt, true}},
+                              infer_q_same, expand_q_softmax, around_samples("[3, 7]", "{opset = 13}", true));
+  op.required_inputs.insert(4);
+  return op;
 }
 
 OpDef define_q_linear_global_average_pool() {

@@ -37,16 +37,13 @@ enum AttentionLstmInput : size_t {
 struct InputFacts {
   const char* name;
   int64_t rank;
-  bool required;
 };
-constexpr InputFacts kFacts[] = {{"X", 3, true},          {"W", 3, true},         {"R", 3, true},  {"B", 2, false},  {"sequence_lens", 1, false},
-                                 {"initial_h", 3, false}, {"initial_c", 3, false}, {"P", 2, false}, {"QW", 3, true},  {"MW", 3, true},
-                                 {"V", 2, true},          {"M", 3, true},         {"memory_seq_lens", 1, false},      {"AW", 3, false}};
+constexpr InputFacts kFacts[] = {{"X", 3}, {"W", 3},  {"R", 3},  {"B", 2}, {"sequence_lens", 1}, {"initial_h", 3},       {"initial_c", 3},
+                                 {"P", 2}, {"QW", 3}, {"MW", 3}, {"V", 2}, {"M", 3},             {"memory_seq_lens", 1}, {"AW", 3}};
 
 Status check_inputs(const InferContext& c) {
   for (size_t i = 0; i < std::size(kFacts); ++i) {
     const InputFacts& f = kFacts[i];
-    if (f.required && !c.has_input(i)) return error("{} is required but absent", f.name);
     if (!c.has_input(i)) continue;
     SV_TRY(require_rank(c, i, f.name, f.rank));
     const bool is_length = i == kLengths || i == kMemoryLengths;
@@ -235,6 +232,7 @@ OpDef define_microsoft_attn_lstm() {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {3, 14},
+      .required_inputs = {kQueryWeights, kKeyWeights, kScoreWeights, kMemory},
       .outputs = {0, 3},
       .attributes = recurrent_attributes(),
       .expand = expand_attention_lstm,

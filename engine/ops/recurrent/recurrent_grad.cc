@@ -44,8 +44,6 @@ Status check_grad_shapes(const InferContext& c, const RecurrentOptions& o, const
 
 Status infer_recurrent_grad(InferContext& c) {
   SV_ASSIGN(const RecurrentOptions o, recurrent_options(c.node()));
-  for (const size_t i : {kGradX, kGradW, kGradR, kGradY})
-    if (!c.has_input(i)) return error("{} is absent", kGradNames[i]);
   if (o.cell != RecurrentCell::kRnn && !c.has_input(kGradGates)) return error("gates are absent");
   if (o.cell == RecurrentCell::kLstm && !c.has_input(kGradCells)) return error("cells are absent");
   const size_t outputs = o.cell == RecurrentCell::kLstm ? 7 : 5;
@@ -109,7 +107,8 @@ Status recurrent_gradient(GradientContext& c) {
 OpDef define_recurrent_grad() {
   OpDef op = recurrent_op("RecurrentGrad", 4);
   op.domain = kInternalDomain;
-  op.inputs = {0, 13};  // infer says which must be there
+  op.inputs = {0, 13};
+  op.required_inputs = {kGradX, kGradW, kGradR, kGradY};  // and gates and cells, if the cell has them
   op.outputs = {5, 7};
   for (const char* name : {"linear_before_reset", "input_forget"}) op.attributes.push_back({name, AttributeKind::kInt});
   op.attributes.push_back({"cell", AttributeKind::kString, true});

@@ -18,7 +18,6 @@ Status evaluate_sequence_empty(EvaluateContext& c) {
 Status infer_sequence_construct(InferContext& c) {
   Type element;
   for (size_t i = 0; i < c.input_count(); ++i) {
-    if (!c.has_input(i)) return error("input {} is absent", i);
     if (i == 0) {
       element = c.type(0);
       continue;
@@ -83,7 +82,6 @@ Status evaluate_sequence_erase(EvaluateContext& c) {
 Status infer_sequence_insert(InferContext& c) {
   SV_TRY(require_sequence(c, 0, "input_sequence"));
   SV_TRY(require_position(c, 2));
-  if (!c.has_input(1)) return error("input 1 (tensor) is absent");
   SV_ASSIGN(Type element, common_element(element_type(c.type(0)), c.type(1)));
   c.set(0, handle_type(DType::sequence, std::move(element)));
   return {};

@@ -9,7 +9,6 @@ namespace {
 Status infer_values(InferContext& c) {
   if (c.input_count() != c.output_count()) return error("{} inputs for {} outputs", c.input_count(), c.output_count());
   for (size_t i = 0; i < c.input_count(); ++i) {
-    if (!c.has_input(i)) return error("input {} is absent", i);
     SV_TRY(require_dtype(c, i, "a value", kStoredTypes));
     c.set(i, c.type(i));
   }

@@ -25,7 +25,6 @@ Status infer_optimizer(InferContext& c, size_t per_tensor) {
     return error("{} outputs for {} tensors, needs {}", c.output_count(), count, count * (per_tensor - 1));
   for (size_t i = kFirst; i < c.input_count(); ++i) {
     const size_t x = kFirst + (i - kFirst) % count;
-    if (!c.has_input(i)) return error("input {} is absent", i);
     SV_TRY(require_dtype(c, i, "a tensor", {DType::f32}));
     if (c.shape(i).is_static() && c.shape(x).is_static() && !(c.shape(i) == c.shape(x)))
       return error("input {} is {}, the weight it belongs to (input {}) is {}", i, to_string(c.shape(i)), x,
