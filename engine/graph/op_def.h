@@ -31,6 +31,11 @@ struct Arity {
 };
 inline constexpr int kVariadic = 1 << 20;
 
+struct InputName {
+  size_t input;
+  const char* name;  // as in the operator's specification
+};
+
 /// What an attribute that a node leaves out stands for, in an AttributeDef. Numbers and texts only: lists of these
 /// are constants to the compiler.
 class AttributeDefault {
@@ -164,7 +169,7 @@ struct OpDef {
   int specified_since = 0;         // the specification's first opset, where others write it into models of older ones; 0: since
   Arity inputs = {};
   /// Inputs behind optional ones that must be there besides the first `inputs.min`.
-  InputSet required_inputs = {};
+  std::vector<InputName> required_inputs = {};
   Arity outputs = {};
   std::vector<AttributeDef> attributes = {};
 

@@ -78,7 +78,7 @@ OpDef define_dynamic_quantize_lstm() {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {3, 12},
-      .required_inputs = {kDWScale, kDWZero, kDRScale, kDRZero},
+      .required_inputs = {{kDWScale, "W_scale"}, {kDWZero, "W_zero_point"}, {kDRScale, "R_scale"}, {kDRZero, "R_zero_point"}},
       .outputs = {0, 3},
       .attributes = recurrent_attributes(),
       .expand = expand_dynamic_lstm,

@@ -145,7 +145,7 @@ OpDef define_microsoft_embed_layer_normalization() {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {1, 9},
-      .required_inputs = {kWordTable, kPositionTable, kEmbedGamma, kEmbedBeta},
+      .required_inputs = {{kWordTable, "word_embedding"}, {kPositionTable, "position_embedding"}, {kEmbedGamma, "gamma"}, {kEmbedBeta, "beta"}},
       .outputs = {1, 3},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-12f}, {"mask_index_type", AttributeKind::kInt}},
       .expand = expand_embed,

@@ -235,7 +235,7 @@ OpDef experts_op(const char* name) {
 
 OpDef define_moe() {
   OpDef op = experts_op("MoE");
-  op.required_inputs = {kPlainExperts.weights[1]};
+  op.required_inputs = {{kPlainExperts.weights[1], "fc2_experts_weights"}};
   op.samples = "(float32[5, 6], float32[5, 4], float32[4, 7, 6], float32[4, 7], float32[4, 6, 7], float32[4, 6]) {k = 2, "
                R"(activation_type = "gelu"})"
                "(float32[1, 2, 6], float32[2, 9], float32[9, 8, 6], float32[9, 8], float32[9, 6, 4], float32[9, 6]) {k = 2, "
@@ -250,7 +250,7 @@ OpDef define_moe() {
 OpDef define_q_moe() {
   OpDef op = experts_op("QMoE");
   op.inputs = {3, 21};
-  op.required_inputs = {kQuantizedExperts.weights[1]};
+  op.required_inputs = {{kQuantizedExperts.weights[1], "fc2_experts_weights"}};
   for (const char* name : {"fc1_expert_weight_bits", "fc2_expert_weight_bits", "fc3_expert_weight_bits", "block_size"})
     op.attributes.push_back({name, AttributeKind::kInt});
   op.attributes.push_back({"expert_weight_bits", AttributeKind::kInt, false, 4});

@@ -162,7 +162,7 @@ OpDef define_mul_integer() {
   OpDef op = composite_op("MulInteger", {1, 4}, {}, infer_mul_integer, expand_mul_integer,
                          "(uint8[2, 3] 0 to 256, uint8[] 0 to 256, uint8[3] 0 to 256, uint8[] 0 to 256)"
                          "(int8[1] -128 to 128, int8[1] -128 to 128, int8[4, 1] -128 to 128)");
-  op.required_inputs = {kFactorB};
+  op.required_inputs = {{kFactorB, "B"}};
   op.types = {{"T", kBytes, {kFactorA, kFactorAZero, kFactorB, kFactorBZero}}};
   return op;
 }

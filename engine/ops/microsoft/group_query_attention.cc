@@ -268,7 +268,7 @@ OpDef define_microsoft_group_query_attention() {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {1, 17},
-      .required_inputs = {kGqLengths, kGqTotal},
+      .required_inputs = {{kGqLengths, "seqlens_k"}, {kGqTotal, "total_sequence_length"}},
       .outputs = {1, 4},
       .attributes = {{"num_heads", AttributeKind::kInt, true},
                      {"kv_num_heads", AttributeKind::kInt, true},

@@ -80,7 +80,7 @@ OpDef define_microsoft_varlen_causal_conv_with_state() {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {3, 8},
-      .required_inputs = {kPcState},
+      .required_inputs = {{kPcState, "initial_state"}},
       .outputs = {2, 3},
       .attributes = {{"activation", AttributeKind::kString, false, "none"},
                      {"dilation", AttributeKind::kInt, false, 1},

@@ -96,7 +96,7 @@ OpDef q_linear_binary(const char* name, Status (*lower)(LowerContext&)) {
           .domain = kMicrosoftDomain,
           .until = 1,
           .inputs = {2, 8},
-          .required_inputs = {3, 4, 6},  // zero points may be absent
+          .required_inputs = {{3, "B"}, {4, "B_scale"}, {6, "C_scale"}},  // zero points may be absent
           .infer = infer_q_linear_binary,
           .lower = lower,
           .types = quantized_types({0, 2, 3, 5, 7}, {1, 4, 6}),

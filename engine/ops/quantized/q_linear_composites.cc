@@ -194,7 +194,7 @@ constexpr Arity kAround{2, 5}, kAroundWithZeros{5, 5};
 OpDef around_composite(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
                        Status (*expand)(ExpandContext&), std::string samples) {
   OpDef op = composite(name, inputs, std::move(attributes), infer, expand, std::move(samples));
-  op.required_inputs = {3};
+  if (inputs.min < 4) op.required_inputs = {{3, "Y_scale"}};
   op.types = quantized_types({0, 2, 4}, {1, 3});
   return op;
 }
@@ -220,7 +220,7 @@ OpDef define_q_linear_leaky_relu() {
 OpDef define_q_linear_softmax() {
   OpDef op = around_composite("QLinearSoftmax", kAround, {{"axis", AttributeKind::kInt, false, -1}, {"opset", AttributeKind::kInt, true}},
                               infer_q_same, expand_q_softmax, around_samples("[3, 7]", "{opset = 13}", true));
-  op.required_inputs.insert(4);
+  op.required_inputs = {{3, "y_scale"}, {4, "y_zero_point"}};
   return op;
 }
 

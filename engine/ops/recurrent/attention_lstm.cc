@@ -232,7 +232,7 @@ OpDef define_microsoft_attn_lstm() {
       .domain = kMicrosoftDomain,
       .until = 1,
       .inputs = {3, 14},
-      .required_inputs = {kQueryWeights, kKeyWeights, kScoreWeights, kMemory},
+      .required_inputs = {{kQueryWeights, "QW"}, {kKeyWeights, "MW"}, {kScoreWeights, "V"}, {kMemory, "M"}},
       .outputs = {0, 3},
       .attributes = recurrent_attributes(),
       .expand = expand_attention_lstm,

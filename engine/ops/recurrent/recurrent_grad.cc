@@ -108,7 +108,8 @@ OpDef define_recurrent_grad() {
   OpDef op = recurrent_op("RecurrentGrad", 4);
   op.domain = kInternalDomain;
   op.inputs = {0, 13};
-  op.required_inputs = {kGradX, kGradW, kGradR, kGradY};  // and gates and cells, if the cell has them
+  // Gates and cells too, where the cell has them: infer looks.
+  for (const size_t i : {kGradX, kGradW, kGradR, kGradY}) op.required_inputs.push_back({i, kGradNames[i]});
   op.outputs = {5, 7};
   for (const char* name : {"linear_before_reset", "input_forget"}) op.attributes.push_back({name, AttributeKind::kInt});
   op.attributes.push_back({"cell", AttributeKind::kString, true});
