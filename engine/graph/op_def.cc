@@ -38,11 +38,12 @@ Status check_attributes(const Node& node) {
   return {};
 }
 
-/// Input sizes that no tensor can have end here, so that what an operator computes with them does not overflow.
+/// That all inputs are there that must be: of a variadic operator none may be absent. Sizes that no tensor can have end here, so that what
+/// an operator computes with them does not overflow.
 Status check_inputs(const Node& node) {
-  const int least = node.op().inputs.max >= kVariadic ? kVariadic : node.op().inputs.min;
   for (const InputName& required : node.op().required_inputs)
     if (!node.input(required.input)) return error("input {} ({}) is required but absent", required.input, required.name);
+  const int least = node.op().inputs.max >= kVariadic ? kVariadic : node.op().inputs.min;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const Value* v = node.input(i);
     if (!v && static_cast<int>(i) < least) return error("input {} is required but absent", i);

@@ -52,7 +52,6 @@ Status infer_dense_chain(InferContext& c) {
   SV_TRY(require_rank(c, 0, "x", 2));
   Dim width = c.shape(0).has_rank() ? c.shape(0)[1] : Dim();
   for (size_t l = 0; l < layers; ++l) {
-    if (!c.has_input(1 + 2 * l) || !c.has_input(2 + 2 * l)) return error("weights or bias of layer {} are absent", l);
     SV_TRY(check_activation(layer_activation(c.attributes(), l), c.dtype(0)));
     SV_ASSIGN(const ChainLayerShape shape, layer_shape(c.shape(1 + 2 * l)));
     if (known_different(width, Dim(shape.groups * shape.inputs)))

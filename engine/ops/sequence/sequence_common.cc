@@ -11,7 +11,6 @@ Type handle_type(DType kind, Type element) {
 }
 
 Status require_sequence(const InferContext& c, size_t i, const char* what) {
-  if (!c.has_input(i)) return error("input {} ({}) is absent", i, what);
   const DType type = c.dtype(i);
   if (type == DType::sequence || type == DType::undefined) return {};
   return error("input {} ({}) is {}, needs a sequence", i, what, name_of(type));
