@@ -18,6 +18,7 @@ namespace {
 /// float32 [N] -> strings [N]: every number's text.
 OpDef to_text() {
   return {.name = "ToText",
+          .inputs = "x",
           .infer =
               [](InferContext& c) -> Status {
             c.set(0, DType::string, c.shape(0));
@@ -38,6 +39,7 @@ OpDef to_text() {
 /// Strings [N] -> float32 [M]: one for every character.
 OpDef characters() {
   return {.name = "Characters",
+          .inputs = "x",
           .infer =
               [](InferContext& c) -> Status {
             c.set(0, DType::f32, Shape{Dim()});
@@ -63,6 +65,7 @@ Result<std::string> greeting(const Attributes& attributes) {
 /// Strings [N] -> strings [N]: with a word before each.
 OpDef greet() {
   return {.name = "Greet",
+          .inputs = "x",
           .attributes = {{"word", AttributeKind::kString, true}},
           .infer =
               [](InferContext& c) -> Status {

@@ -45,7 +45,7 @@ TEST_CASE("memory that no step has written is poisoned before every run") {
     WARN("not tested: ctest sets SVENGINE_CHECK_CONTRACTS=1");
     return;
   }
-  const OpDef leak{.name = "Leak", .infer = infer, .lower = lower};
+  const OpDef leak{.name = "Leak", .inputs = "x", .infer = infer, .lower = lower};
   for (const bool folded : {false, true}) {
     Graph graph;
     const Tensor x = Tensor::of<float>({kCount}, {0, 0, 0, 0, 0, 0, 0});

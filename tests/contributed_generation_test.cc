@@ -338,7 +338,8 @@ TEST_CASE("what cannot be generated is refused with the reason") {
   CHECK_THAT(refusal("GreedySearch", {prompt, one(4), kNone, kNone, tokens({3}, {1, 1, 1})}, attributes), Contains("vocab_mask is 3, needs 4"));
   CHECK_THAT(refusal("BeamSearch", {prompt, one(4), kNone, one(0), one(1)}, attributes), Contains("num_beams is 0"));
   CHECK_THAT(refusal("BeamSearch", {prompt, one(4), kNone, one(1), one(2)}, attributes), Contains("num_return_sequences is 2"));
-  CHECK_THAT(refusal("BeamSearch", {prompt, one(4), kNone, one(1)}, attributes), Contains("needs inputs num_beams and num_return_sequences"));
+  CHECK_THAT(refusal("BeamSearch", {prompt, one(4), kNone, one(1)}, attributes), Contains("has 4 inputs, needs at least 5"));
+  CHECK_THAT(refusal("BeamSearch", {prompt, one(4), kNone, kNone, one(1)}, attributes), Contains("input 3 (num_beams) is required but absent"));
   const AttributeList with_encoder = {{"decoder", chain}, {"eos_token_id", kThree}, {"pad_token_id", kZero}, {"model_type", kOne}};
   CHECK_THAT(refusal("BeamSearch", {prompt, one(4), kNone, one(1), one(1)}, with_encoder), Contains("has no body 'encoder'"));
   CHECK_THAT(refusal("GreedySearch", {prompt, one(4)}, {{"decoder", chain}, {"eos_token_id", kFour}, {"pad_token_id", kZero}}),

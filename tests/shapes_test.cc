@@ -145,7 +145,7 @@ constexpr Difference kDifferences[] = {
     {"", "", "weights for", "float32[", "there is a weight for each class, says ONNX"},
     {"OneHot", "int64[] ", "[", "refused", "one index has its row of one 1; ONNX's reference makes it"},
     {"LRN", "", "float32[", "refused", "ONNX allows any number of spatial dimensions, ONNX Runtime two"},
-    {"PRelu", "", "does not broadcast to x", "float32[", "the slope broadcasts to x, not x to the slope, says ONNX"},
+    {"PRelu", "", "does not broadcast to X", "float32[", "the slope broadcasts to x, not x to the slope, says ONNX"},
     {"Equal", "float32", "bool[", "refused", "before opset 11 (int32, int64, bool): more types are no harm"},
     {"Greater", "int32", "bool[", "refused", "before opset 9 (floats): more types are no harm"},
     {"Pow", "int32", "int32[", "refused", "before opset 12 (floats): more types are no harm"},

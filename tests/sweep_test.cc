@@ -96,7 +96,8 @@ void check_sample(const OpDef& op, const Sample& sample) {
 /// Inputs that a node can do without: none, each, and all from each on.
 std::vector<std::vector<size_t>> absences(const OpDef& op, const Sample& sample) {
   std::vector<std::vector<size_t>> out{{}};
-  for (size_t i = static_cast<size_t>(op.inputs.min); i < sample.inputs.size() && op.inputs.max < kVariadic; ++i) {
+  for (size_t i = 0; i < sample.inputs.size(); ++i) {
+    if (op.inputs.is_required(i)) continue;
     out.push_back({i});
     if (i + 1 == sample.inputs.size()) continue;
     out.emplace_back(sample.inputs.size() - i);

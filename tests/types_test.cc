@@ -97,7 +97,7 @@ TEST_CASE("operators take the types that ONNX's schemas say") {
     const TypeParameter* parameter = parameter_of(*op, *c.inputs.begin());
     REQUIRE(parameter);
     CHECK(parameter->inputs == c.inputs);
-    CHECK((!c.variadic || op->inputs.max >= kVariadic));
+    CHECK((!c.variadic || op->inputs.is_variadic()));
     INFO("here: " << to_string(parameter->types) << "\n  ONNX: " << to_string(c.types));
     CHECK((parameter->types == c.types || (takes_more(*op, parameter->types) && (c.types - parameter->types).empty())));
     ++compared;
@@ -112,7 +112,7 @@ TEST_CASE("every type parameter names inputs that the operator has, each once") 
     for (const TypeParameter& p : op.types) {
       CHECK_FALSE(p.types.empty());
       for (int i : p.inputs) {
-        CHECK((i >= 0 && i < op.inputs.max));
+        CHECK((i >= 0 && i < op.inputs.arity().max));
         CHECK(std::find(seen.begin(), seen.end(), i) == seen.end());
         seen.push_back(i);
       }

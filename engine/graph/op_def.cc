@@ -38,17 +38,15 @@ Status check_attributes(const Node& node) {
   return {};
 }
 
-/// That all inputs are there that must be: of a variadic operator none may be absent. Sizes that no tensor can have end here, so that what
+/// That all inputs are there that must be. Sizes that no tensor can have end here, so that what
 /// an operator computes with them does not overflow.
 Status check_inputs(const Node& node) {
-  for (const InputName& required : node.op().required_inputs)
-    if (!node.input(required.input)) return error("input {} ({}) is required but absent", required.input, required.name);
-  const int least = node.op().inputs.max >= kVariadic ? kVariadic : node.op().inputs.min;
+  const OpInputs& inputs = node.op().inputs;
   for (size_t i = 0; i < node.inputs().size(); ++i) {
     const Value* v = node.input(i);
-    if (!v && static_cast<int>(i) < least) return error("input {} is required but absent", i);
+    if (!v && inputs.is_required(i)) return error("{} is required but absent", inputs.described(i));
     if (!v || !v->type.shape.has_rank()) continue;
-    if (Status status = check_known_dims(v->type.shape); !status.ok()) return std::move(status).error().in(fmt::format("input {}", i));
+    if (Status status = check_known_dims(v->type.shape); !status.ok()) return std::move(status).error().in(inputs.described(i));
   }
   return {};
 }
@@ -59,17 +57,18 @@ Status check_type_parameter(const Node& node, const TypeParameter& parameter) {
     const Value* v = node.input(i);
     if (!v || !covers(node.op(), parameter, i)) continue;
     if (!parameter.types.has(v->type.dtype))
-      return error("input {} ({}) is of type {}, needs {}", i, parameter.name, name_of(v->type.dtype), to_string(parameter.types));
+      return error("{} is of type {}, needs {}", node.op().inputs.described(i), name_of(v->type.dtype), to_string(parameter.types));
     if (!first) first = i;
     if (const DType t = node.input(*first)->type.dtype; v->type.dtype != t)
-      return error("inputs {} and {} are of types {} and {}, need one type (Cast converts)", *first, i, name_of(t), name_of(v->type.dtype));
+      return error("{} and {} are of types {} and {}, need one type (Cast converts)", node.op().inputs.described(*first),
+                   node.op().inputs.described(i), name_of(t), name_of(v->type.dtype));
   }
   return {};
 }
 
 Status check_and_infer(Node& node) {
   const OpDef& op = node.op();
-  SV_TRY(check_arity("inputs", node.inputs().size(), op.inputs));
+  SV_TRY(check_arity("inputs", node.inputs().size(), op.inputs.arity()));
   SV_TRY(check_arity("outputs", node.outputs().size(), op.outputs));
   SV_TRY(check_inputs(node));
   SV_TRY(check_attributes(node));

@@ -12,6 +12,7 @@
 #include "engine/graph/domains.h"
 #include "engine/graph/graph.h"
 #include "engine/graph/input_set.h"
+#include "engine/graph/op_inputs.h"
 
 namespace svengine {
 
@@ -24,17 +25,6 @@ class EvaluateContext;
 class ExpandContext;
 struct CustomOperator;
 struct TransposedNode;
-
-struct Arity {
-  int min = 1;
-  int max = 1;  // kVariadic: any number
-};
-inline constexpr int kVariadic = 1 << 20;
-
-struct InputName {
-  size_t input;
-  const char* name;  // as in the operator's specification
-};
 
 /// What an attribute that a node leaves out stands for, in an AttributeDef. Numbers and texts only: lists of these
 /// are constants to the compiler.
@@ -167,9 +157,8 @@ struct OpDef {
   int since = 1;                   // oldest opset whose form is understood
   int until = kNewestOpset;        // newest opset whose form is understood; other domains have numbers of their own
   int specified_since = 0;         // the specification's first opset, where others write it into models of older ones; 0: since
-  Arity inputs = {};
-  /// Inputs behind optional ones that must be there besides the first `inputs.min`.
-  std::vector<InputName> required_inputs = {};
+  /// As the specification names them in the newest form.
+  OpInputs inputs = "";
   Arity outputs = {};
   std::vector<AttributeDef> attributes = {};
 
@@ -227,6 +216,8 @@ class InferContext {
   const Attributes& attributes() const { return node_.attributes; }
   size_t input_count() const { return node_.inputs().size(); }
   size_t output_count() const { return node_.outputs().size(); }
+  /// For messages: "input 1 (W)".
+  std::string described(size_t i) const { return node_.op().inputs.described(i); }
   bool has_input(size_t i) const { return node_.input(i) != nullptr; }
   bool has_output(size_t i) const { return node_.output(i) != nullptr; }
   const Type& type(size_t i) const { return node_.input(i)->type; }

@@ -20,7 +20,7 @@ OpDef any_op(const char* domain, const char* name) {
   OpDef op;
   op.name = name;
   op.domain = domain;
-  op.inputs = {0, 64};  // optional ones: of a variadic operator none may be absent
+  op.inputs = OpInputs(0, 64);
   op.outputs = {1, kVariadic};
   op.infer = keep_types;
   op.blocked.mode = BlockedMode::follows;  // takes blocked values and plain ones

@@ -7,7 +7,7 @@
 namespace svengine {
 
 inline bool covers(const OpDef& op, const TypeParameter& parameter, size_t input) {
-  const bool more = op.inputs.max >= kVariadic && parameter.inputs.last() == op.inputs.min - 1 && static_cast<int>(input) > parameter.inputs.last();
+  const bool more = op.inputs.is_variadic() && parameter.inputs.last() == op.inputs.last() && static_cast<int>(input) > op.inputs.last();
   return more || parameter.inputs.has(input);
 }
 

@@ -15,6 +15,16 @@ std::optional<Dim> broadcast_dim(const Dim& a, const Dim& b) {
   return a.same(b) ? a : Dim();
 }
 
+bool may_broadcast_to(const Shape& from, const Shape& target) {
+  if (!from.has_rank() || !target.has_rank()) return true;
+  bool fits = from.rank() <= target.rank();
+  for (size_t i = 1; fits && i <= from.dims().size(); ++i) {
+    const Dim& d = from[from.dims().size() - i];
+    fits = is_one(d) || !known_different(d, target[target.dims().size() - i]);
+  }
+  return fits;
+}
+
 }  // namespace
 
 Result<Shape> broadcast(const Shape& a, const Shape& b) {
@@ -40,16 +50,14 @@ Result<Shape> broadcast_inputs(const InferContext& c, size_t first) {
   return out;
 }
 
-Status require_broadcast_to(const Shape& from, const char* what, const Shape& target, const char* of) {
-  if (!from.has_rank() || !target.has_rank()) return {};
-  bool fits = from.rank() <= target.rank();
-  for (size_t i = 1; fits && i <= from.dims().size(); ++i) {
-    const Dim& d = from[from.dims().size() - i];
-    fits = is_one(d) || !known_different(d, target[target.dims().size() - i]);
-  }
-  if (fits) return {};
-  return error("{} {} does not broadcast to {} {}: aligned at the end, its dimensions must be those of {} or 1", what, to_string(from), of,
+Status require_broadcast_to(const Shape& from, const std::string& what, const Shape& target, const char* of) {
+  if (may_broadcast_to(from, target)) return {};
+  return error("{} of shape {} does not broadcast to {} {}: aligned at the end, its dimensions must be those of {} or 1", what, to_string(from), of,
                to_string(target), of);
+}
+
+Status require_broadcast_to(const InferContext& c, size_t input, const Shape& target, const char* of) {
+  return may_broadcast_to(c.shape(input), target) ? Status() : require_broadcast_to(c.shape(input), c.described(input), target, of);
 }
 
 std::vector<int64_t> broadcast_strides(const Dims& dims, const Dims& out) {

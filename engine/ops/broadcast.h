@@ -14,7 +14,8 @@ Result<Shape> broadcast_inputs(const InferContext& c, size_t first = 0);
 
 /// Refuses what is known not to repeat to `target`, which keeps its shape: aligned at the end, every dimension of `from` is that of
 /// `target` or 1. `what` and `of` are their names.
-Status require_broadcast_to(const Shape& from, const char* what, const Shape& target, const char* of);
+Status require_broadcast_to(const Shape& from, const std::string& what, const Shape& target, const char* of);
+Status require_broadcast_to(const InferContext& c, size_t input, const Shape& target, const char* of);
 
 /// Row-major element strides with which a tensor of shape `dims` is read as one of shape `out`: 0 where it repeats.
 /// `dims` broadcasts to `out`.

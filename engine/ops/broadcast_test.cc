@@ -42,12 +42,14 @@ TEST_CASE("a one-way broadcast keeps the target's shape") {
   CHECK_FALSE(fits({9}, {14, 0, 1}));  // both-way it would
   CHECK_FALSE(fits({1, 4}, {4}));
   CHECK(require_broadcast_to({2}, "scale", {1}, "X").error().message() ==
-        "scale 2 does not broadcast to X 1: aligned at the end, its dimensions must be those of X or 1");
+        "scale of shape 2 does not broadcast to X 1: aligned at the end, its dimensions must be those of X or 1");
   for (const char* op : {"SimplifiedLayerNormalization", "RMSNormalization", "LayerNormalization", "PRelu"})
     CHECK(tests::OneNode(op, {tests::f32({14, 2, 1}), tests::f32({9})}).says("does not broadcast to"));
   // C of a product, known to be wider than the result though its rows are not known.
-  CHECK(tests::OneNode("Gemm", {tests::f32({kN, 4}), tests::f32({4, 1}), tests::f32({7})}).says("C 7 does not broadcast to the result Nx1"));
-  CHECK(tests::OneNode("Gemm", {tests::f32({3, 4}), tests::f32({4, 5}), tests::f32({1, 3, 5})}).says("C 1x3x5 does not broadcast to"));
+  CHECK(tests::OneNode("Gemm", {tests::f32({kN, 4}), tests::f32({4, 1}), tests::f32({7})})
+            .says("input 2 (C) of shape 7 does not broadcast to the result Nx1"));
+  CHECK(tests::OneNode("Gemm", {tests::f32({3, 4}), tests::f32({4, 5}), tests::f32({1, 3, 5})})
+            .says("input 2 (C) of shape 1x3x5 does not broadcast to"));
   CHECK(tests::OneNode("Gemm", {tests::f32({kN, 4}), tests::f32({4, 5}), tests::f32({kM, 1})}).outcome == "float32[Nx5]");
 }
 

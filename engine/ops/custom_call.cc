@@ -43,7 +43,7 @@ Status check_input_types(InferContext& c) {
   DTypeSet allowed = kCustomOperandTypes;
   for (size_t i = 0; i < c.input_count(); ++i) {
     if (!custom.input_types.empty()) allowed.bits = entry(custom.input_types, i);
-    SV_TRY(ops::require_dtype(c, i, "of a registered operator", allowed));
+    SV_TRY(ops::require_dtype(c, i, allowed));
   }
   return {};
 }

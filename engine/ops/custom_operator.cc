@@ -97,7 +97,7 @@ void describe(CustomOperator& c) {
   c.op.domain = c.domain.c_str();
   c.op.since = std::max(o.since, 1);
   c.op.until = o.until ? o.until : kNoLastOpset;
-  c.op.inputs = {o.min_inputs, o.max_inputs == -1 ? kVariadic : o.max_inputs};
+  c.op.inputs = OpInputs(o.min_inputs, o.max_inputs == -1 ? kVariadic : o.max_inputs);
   c.op.outputs = {o.min_outputs, o.max_outputs};
   for (const svengine_attribute_rule& a : c.attributes) c.op.attributes.push_back({a.name, kind_of(a.kind), a.required != 0});
   c.op.infer = infer_custom;

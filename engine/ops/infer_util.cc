@@ -4,9 +4,9 @@
 
 namespace svengine::ops {
 
-Status require_dtype(const InferContext& c, size_t input, const char* what, DTypeSet allowed) {
+Status require_dtype(const InferContext& c, size_t input, DTypeSet allowed) {
   if (!c.has_input(input) || allowed.has(c.dtype(input))) return {};
-  return error("input {} ({}) is of type {}, needs {}", input, what, name_of(c.dtype(input)), to_string(allowed));
+  return error("{} is of type {}, needs {}", c.described(input), name_of(c.dtype(input)), to_string(allowed));
 }
 
 Result<DType> dtype_attribute(const Attributes& attributes, const char* name, DType otherwise, DTypeSet allowed) {
@@ -20,7 +20,7 @@ Result<DType> dtype_attribute(const Attributes& attributes, const char* name, DT
 Status require_same_dtypes(const InferContext& c, size_t first) {
   for (size_t i = first + 1; i < c.input_count(); ++i)
     if (c.has_input(first) && c.has_input(i) && c.dtype(i) != c.dtype(first))
-      return error("inputs {} and {} are of types {} and {}, need one type (Cast converts)", first, i, name_of(c.dtype(first)),
+      return error("{} and {} are of types {} and {}, need one type (Cast converts)", c.described(first), c.described(i), name_of(c.dtype(first)),
                    name_of(c.dtype(i)));
   return {};
 }
@@ -31,39 +31,40 @@ DTypeSet one_real_type(const Node& node) {
   return kIntegerTypes | kBool | DTypeSet{wide ? DType::f64 : DType::f32};
 }
 
-Status require_rank(const InferContext& c, size_t input, const char* what, int64_t rank) {
+Status require_rank(const InferContext& c, size_t input, int64_t rank) {
   if (!c.has_input(input) || !c.shape(input).has_rank() || c.shape(input).rank() == rank) return {};
-  return error("input {} ({}) has rank {}, needs rank {}", input, what, c.shape(input).rank(), rank);
+  return error("{} has rank {}, needs rank {}", c.described(input), c.shape(input).rank(), rank);
 }
 
-Status require_rank_at_least(const InferContext& c, size_t input, const char* what, int64_t rank) {
+Status require_rank_at_least(const InferContext& c, size_t input, int64_t rank) {
   if (!c.has_input(input) || !c.shape(input).has_rank() || c.shape(input).rank() >= rank) return {};
-  return error("input {} ({}) has rank {}, needs rank {} or more", input, what, c.shape(input).rank(), rank);
+  return error("{} has rank {}, needs rank {} or more", c.described(input), c.shape(input).rank(), rank);
 }
 
-Status require_per_channel(const InferContext& c, size_t input, const char* what) {
-  SV_TRY(require_dtype(c, input, what, kRealTypes));
-  SV_TRY(require_rank(c, input, what, 1));
+Status require_per_channel(const InferContext& c, size_t input) {
+  SV_TRY(require_dtype(c, input, kRealTypes));
+  SV_TRY(require_rank(c, input, 1));
   const Shape &x = c.shape(0), &v = c.shape(input);
   const Dim channels = x.rank() >= 2 ? x[1] : x.has_rank() ? Dim(1) : Dim();
   if (v.has_rank() && known_different(channels, v[0]))
-    return error("{} has {} elements, needs one for each of the {} channels of X {}", what, v[0].value(), channels.value(), to_string(x));
+    return error("{} has {} elements, needs one for each of the {} channels of {} {}", c.described(input), v[0].value(), channels.value(),
+                 c.described(0), to_string(x));
   return {};
 }
 
-Status require_single(const InferContext& c, size_t input, const char* what) {
+Status require_single(const InferContext& c, size_t input) {
   if (!c.has_input(input) || !c.shape(input).has_rank()) return {};
   const Shape& shape = c.shape(input);
   if (shape.rank() == 0 || (shape.rank() == 1 && (!shape[0].is_static() || shape[0].value() == 1))) return {};
-  return error("input {} ({}) has shape {}, needs one element", input, what, svengine::to_string(shape));
+  return error("{} has shape {}, needs one element", c.described(input), svengine::to_string(shape));
 }
 
-Status require_same_shape(const InferContext& c, size_t a, const char* what_a, size_t b, const char* what_b) {
+Status require_same_shape(const InferContext& c, size_t a, size_t b) {
   const Shape &x = c.shape(a), &y = c.shape(b);
   if (!x.has_rank() || !y.has_rank()) return {};
   bool same = x.rank() == y.rank();
   for (size_t d = 0; same && d < x.dims().size(); ++d) same = !known_different(x[d], y[d]);
-  return same ? Status() : error("{} is {}, {} is {}; need one shape", what_a, to_string(x), what_b, to_string(y));
+  return same ? Status() : error("{} is {}, {} is {}; need one shape", c.described(a), to_string(x), c.described(b), to_string(y));
 }
 
 Shape unknown_dims(int64_t rank) { return Shape(std::vector<Dim>(static_cast<size_t>(rank))); }

@@ -1,7 +1,7 @@
 // What the inference functions of operators share: sets of element types, checks that word their errors alike, and arithmetic
 // on dimensions that may be symbolic or unknown.
 //
-// `what` names the input for people: "data", "indices". Unknown ranks and dimensions pass every check; they are checked again
+// Unknown ranks and dimensions pass every check; they are checked again
 // when the plan is made, all shapes being concrete.
 #pragma once
 #include <cstdint>
@@ -25,24 +25,24 @@ inline constexpr DTypeSet kFloat8Types{DType::f8e4m3fn, DType::f8e4m3fnuz, DType
 inline constexpr DTypeSet kStoredTypes = kDenseTypes;  // everything but strings
 inline constexpr DTypeSet kAllTypes = kDenseTypes | DTypeSet{DType::string};
 
-Status require_dtype(const InferContext& c, size_t input, const char* what, DTypeSet allowed);
+Status require_dtype(const InferContext& c, size_t input, DTypeSet allowed);
 /// The element type that attribute `name` numbers, `otherwise` where it is absent: one of `allowed`, in which undefined stands for 0.
 Result<DType> dtype_attribute(const Attributes& attributes, const char* name, DType otherwise, DTypeSet allowed);
 /// All present inputs from `first` on have the type of input `first`.
 Status require_same_dtypes(const InferContext& c, size_t first = 0);
-Status require_rank(const InferContext& c, size_t input, const char* what, int64_t rank);
-Status require_rank_at_least(const InferContext& c, size_t input, const char* what, int64_t rank);
+Status require_rank(const InferContext& c, size_t input, int64_t rank);
+Status require_rank_at_least(const InferContext& c, size_t input, int64_t rank);
 /// A scalar, or one element of rank 1.
-Status require_single(const InferContext& c, size_t input, const char* what);
+Status require_single(const InferContext& c, size_t input);
 
 /// OpDef::kernel_types_of where all floating-point inputs have to be of one type: float64 if one of them is, else float32.
 DTypeSet one_real_type(const Node& node);
 
 /// A vector with one element for each channel of input 0 (dimension 1).
-Status require_per_channel(const InferContext& c, size_t input, const char* what);
+Status require_per_channel(const InferContext& c, size_t input);
 
 /// Two inputs that are read element by element: no dimension may differ.
-Status require_same_shape(const InferContext& c, size_t a, const char* what_a, size_t b, const char* what_b);
+Status require_same_shape(const InferContext& c, size_t a, size_t b);
 
 /// `rank` unknown dimensions.
 Shape unknown_dims(int64_t rank);

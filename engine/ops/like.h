@@ -11,8 +11,8 @@ AttributeDef shape_attribute();
 /// The shape that the node is to give, from the attribute or else from `input`. Fails when both are missing.
 Result<Shape> like_shape(const InferContext& c, size_t input);
 
-/// Refuses an input that is there and whose shape is known to be another one. `what` names it: "dy".
-Status require_shape(const InferContext& c, size_t input, const Shape& wanted, const char* what);
+/// Refuses an input that is there and whose shape is known to be another one.
+Status require_shape(const InferContext& c, size_t input, const Shape& wanted);
 
 /// Of a gradient: input 0, dy, is of a floating-point type, and output 0 is of that type and shape.
 Status infer_gradient_like(InferContext& c, size_t input);

@@ -132,7 +132,7 @@ TEST_CASE("types that operators do not take are told together, those within func
   add_input(one, "i", {1, 3}, DType::i64);
   add_node(one, "Real", {"i"}, {"a"}, "only");
   add_node(one, "Relu", {"a"}, {"b"}, "behind");
-  const std::string only = "node 'only' (Real): input 0 (T) is of type int64, needs float32 or float64 [inputs: int64[1x3]]";
+  const std::string only = "node 'only' (Real): input 0 (x) is of type int64, needs float32 or float64 [inputs: int64[1x3]]";
   CHECK(problem_of(one) == "m.onnx: " + only);
   ModelProto many = one;
   add_input(many, "h", {1, 3}, DType::f16);

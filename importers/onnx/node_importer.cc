@@ -172,7 +172,7 @@ Status NodeImporter::add_node(Scope& scope, const NodeProto& proto, int index) {
   SV_ASSIGN(std::vector<Value*> inputs, inputs_of(scope, proto));
   if (output_count == 0) return error("has no outputs");
   // What any form of an operator needs; the canonical form's arity is checked later.
-  if (op->inputs.min > 0 && (inputs.empty() || !inputs[0])) return error("has no first input");
+  if (op->inputs.is_required(0) && (inputs.empty() || !inputs[0])) return error("has no first input");
   SV_ASSIGN(Attributes attributes, read_attributes(proto, tensors_, scope.call));
   SV_TRY(refuse_internal(*op, attributes));
   SV_TRY(add_bodies(scope, proto, *op, attributes, inputs));
@@ -261,7 +261,6 @@ Status NodeImporter::add_bodies(Scope& scope, const NodeProto& proto, const OpDe
   std::vector<std::pair<std::string, std::shared_ptr<Graph>>> made;
   const bool is_if = op.name == std::string_view("If");
   Status first_deferred;
-  size_t own = is_if ? 1 : 0;
   for (const auto& [name, body] : bodies) {
     const auto count = static_cast<size_t>(body->input_size());
     const std::vector<Type> given = ops::body_input_types(op, types, attributes, count, opset_of(scope, canonical_domain(proto.domain())));
@@ -271,8 +270,6 @@ Status NodeImporter::add_bodies(Scope& scope, const NodeProto& proto, const OpDe
     if (!deferred.ok() && !first_deferred.ok()) return first_deferred;  // neither branch can be taken
     if (!deferred.ok()) first_deferred = std::move(deferred).error().in(printable(name));
     made.emplace_back(name, std::make_shared<Graph>(std::move(graph).value()));
-    // Loop's trip count and condition may be absent, and so behind them the captured values' places would shift.
-    if (op.name == std::string_view("Loop")) own = std::max(own, count);
   }
   for (size_t i = 0; i < made.size(); ++i) {  // what later bodies capture besides
     Graph& graph = *made[i].second;
@@ -280,9 +277,11 @@ Status NodeImporter::add_bodies(Scope& scope, const NodeProto& proto, const OpDe
     for (size_t j = has; j < captured.size(); ++j) graph.add_input(captured[j]->name(), captured[j]->type);
     attributes.set(made[i].first, Subgraph(made[i].second));
   }
-  if (inputs.size() < own) inputs.resize(own, nullptr);
+  if (captured.empty()) return {};
+  // Behind all inputs that have names of their own, present or not (a Loop's trip count and condition).
+  inputs.resize(std::max(inputs.size(), static_cast<size_t>(op.inputs.last())), nullptr);
   inputs.insert(inputs.end(), captured.begin(), captured.end());
-  if (!captured.empty()) attributes.set("captured", static_cast<int64_t>(captured.size()));
+  attributes.set("captured", static_cast<int64_t>(captured.size()));
   return {};
 }
 

@@ -43,11 +43,13 @@ class Usage(CliTest):
 
     def test_one_operator(self):
         out = self.succeeds('ops', 'Conv').out
-        for line in [r'ai\.onnx +Conv +1-\d+ +float +x', r'inputs: 2 to 3; outputs: 1', r'T +0, 1, 2 +float', r'auto_pad +string +"NOTSET"', r'group +int +1']:
+        for line in [r'ai\.onnx +Conv +1-\d+ +float +x', r'inputs: 2 to 3; outputs: 1', r'2 +B +optional', r'T +X, W, B +float', r'auto_pad +string +"NOTSET"', r'group +int +1']:
             self.assertRegex(out, line)
-        self.assertRegex(self.succeeds('ops', 'Concat').out, r'inputs: 1 or more(?s:.)*0 and all behind it(?s:.)*axis +int +required')
+        self.assertRegex(self.succeeds('ops', 'Concat').out, r'inputs: 1 or more(?s:.)*0 +inputs +one or more(?s:.)*T +inputs(?s:.)*axis +int +required')
+        self.assertRegex(self.succeeds('ops', 'If').out, r'inputs: 1;(?s:.)*0 +cond *\n\n')
         (norm,) = [o for o in json.loads(self.succeeds('ops', 'LayerNormalization', '--json').out) if o['domain'] == 'ai.onnx']
         self.assertEqual((norm['inputs'], norm['outputs']), ({'min': 2, 'max': 3}, {'min': 1, 'max': 3}))
+        self.assertEqual(norm['input_names'][1:], [{'name': 'Scale', 'required': True}, {'name': 'B', 'required': False}])
         self.assertIn({'name': 'epsilon', 'kind': 'float', 'required': False, 'default': 1e-5}, norm['attributes'])
         names = [a['name'] for a in json.loads(self.succeeds('ops', 'If', '--json').out)[0]['attributes']]
         self.assertEqual(sorted(names), ['else_branch', 'then_branch'])  # and not what the engine's own passes note

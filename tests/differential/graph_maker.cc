@@ -229,8 +229,8 @@ void GraphMaker::share_operands(std::vector<Value*>& inputs) {
 
 Node* GraphMaker::add_node(const OpDef& op, std::vector<Value*> inputs, Attributes attributes, size_t outputs, bool containers) {
   share_operands(inputs);
-  for (size_t i = 0; i < inputs.size() && i < static_cast<size_t>(op.inputs.min); ++i)
-    if (!inputs[i]) return nullptr;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (op.inputs.is_required(i) && !inputs[i]) return nullptr;
   std::vector<Tensor> tensors;
   std::string text = std::string(op.name) + "(";
   for (const Value* v : inputs) {

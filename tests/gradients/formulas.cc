@@ -353,7 +353,7 @@ Formula formula_of(const OpDef& op) {
   for (const auto& [name, formula] : kFormulas)
     if (name == op.name) return formula;
   for (const auto& [name, formula] : kActivations)
-    if (name == op.name && op.attributes.empty() && op.inputs.max == 1) return formula;
+    if (name == op.name && op.attributes.empty() && op.inputs.arity().max == 1) return formula;
   return nullptr;
 }
 

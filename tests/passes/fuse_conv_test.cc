@@ -46,7 +46,7 @@ TEST_CASE("vectors of a wrong length are refused before a pass reads them, thoug
     b.add(op, inputs);
     return b.status().ok() ? std::string() : b.status().error().message();
   };
-  CHECK_THAT(said("BatchNormalization", {{4}, {4}, {1}, {4}}), Catch::Matchers::Contains("input_mean has 1 elements, scale has 4"));
+  CHECK_THAT(said("BatchNormalization", {{4}, {4}, {1}, {4}}), Catch::Matchers::Contains("input 3 (input_mean) has 1 elements, scale has 4"));
   CHECK_THAT(said("Conv", {{4, 3, 1, 1}, {2}}), Catch::Matchers::Contains("B has 2 elements, needs one for each of the 4 output channels"));
   CHECK_THAT(said("Conv", {{4}}), Catch::Matchers::Contains("W 4 is of rank 1, needs two dimensions and 1 to 3 spatial ones"));
   CHECK(said("BatchNormalization", {{4}, {4}, {4}, {4}}).empty());

@@ -24,12 +24,16 @@ Json types_json(DTypeSet types) {
 }
 
 Json arity_json(const Arity& arity) {
-  return {{"min", arity.min}, {"max", is_variadic(arity) ? Json() : Json(arity.max)}};
+  return {{"min", arity.min}, {"max", arity.max == kVariadic ? Json() : Json(arity.max)}};
 }
 
 /// What is known of one operator alone.
 void add_details(const OpDef& op, Json& out) {
-  out["inputs"] = arity_json(op.inputs);
+  const InputDetails inputs = public_inputs(op);
+  out["inputs"] = arity_json(inputs.arity);
+  out["input_names"] = Json::array();
+  for (size_t i = 0; i < inputs.names.size(); ++i)
+    out["input_names"].push_back({{"name", inputs.names[i]}, {"required", op.inputs.is_required(i)}});
   out["outputs"] = arity_json(op.outputs);
   out["type_parameters"] = Json::array();
   for (const TypeParameter& p : op.types) {

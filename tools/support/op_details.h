@@ -10,15 +10,18 @@ namespace svengine::tool {
 /// Those that models may give it.
 std::vector<AttributeDef> public_attributes(const OpDef& op);
 
+struct InputDetails {
+  Arity arity;
+  std::vector<std::string> names;  // the last may stand for any number
+};
+
+/// Without what bodies capture.
+InputDetails public_inputs(const OpDef& op);
+
 /// "" where a node has to say, or nothing stands for what it leaves out; texts in quotation marks.
 std::string default_text(const AttributeDef& attribute);
 
-/// Any number, of an operator that counts some of them itself.
-inline bool is_variadic(const Arity& arity) { return arity.max >= kVariadic - 1; }
-/// "2 to 3", "1 or more", "1".
-std::string arity_text(const Arity& arity);
-
-/// Tables of types and attributes, below a line on inputs and outputs.
+/// Tables of inputs, types and attributes, below a line on how many inputs and outputs there are.
 std::string op_details(const OpDef& op);
 
 }  // namespace svengine::tool

@@ -13,15 +13,15 @@ namespace svengine::ops {
 namespace {
 
 Status infer_cum_prod_grad(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
-  SV_TRY(require_dtype(c, 1, "x", {c.dtype(0)}));
-  SV_TRY(require_dtype(c, 2, "axis", kIndexTypes));
-  SV_TRY(require_single(c, 2, "axis"));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_dtype(c, 1, {c.dtype(0)}));
+  SV_TRY(require_dtype(c, 2, kIndexTypes));
+  SV_TRY(require_single(c, 2));
   c.set(0, c.type(1));
   if (!c.shape(1).has_rank()) return {};
-  SV_TRY(require_rank_at_least(c, 1, "x", 1));
+  SV_TRY(require_rank_at_least(c, 1, 1));
   if (const auto axis = c.integers(2)) SV_TRY(normalise_axis(axis->at(0), c.shape(1).rank()));
-  return require_shape(c, 0, c.shape(1), "dy");
+  return require_shape(c, 0, c.shape(1));
 }
 
 /// One line of n elements, `step` apart, from its first one on (its last, and a negative step, where products run backwards).
@@ -73,7 +73,7 @@ OpDef define_cum_prod_grad() {
   return {
       .name = "CumProdGrad",
       .domain = kInternalDomain,
-      .inputs = {3, 3},
+      .inputs = "dy, x, axis",
       .attributes = {{"exclusive", AttributeKind::kInt, false, 0}, {"reverse", AttributeKind::kInt, false, 0}},
       .infer = infer_cum_prod_grad,
       .lower = lower_cum_prod_grad,

@@ -20,9 +20,9 @@ namespace {
 enum DeformGradInput : size_t { kDeformDy, kDeformX, kDeformW, kDeformOffset, kDeformMask };
 
 Status infer_deform_conv_grad(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   SV_TRY(require_same_dtypes(c));
-  for (const size_t i : {kDeformDy, kDeformX, kDeformW, kDeformOffset, kDeformMask}) SV_TRY(require_rank(c, i, "an input", 4));
+  for (const size_t i : {kDeformDy, kDeformX, kDeformW, kDeformOffset, kDeformMask}) SV_TRY(require_rank(c, i, 4));
   for (size_t i = 1; i < c.input_count(); ++i)
     if (c.has_input(i)) c.set(i - 1, c.type(i));
   const Shape &x = c.shape(kDeformX), &w = c.shape(kDeformW), &offset = c.shape(kDeformOffset);
@@ -35,10 +35,10 @@ Status infer_deform_conv_grad(InferContext& c) {
     return error("X {} and W {} do not fit each other in {} groups and {} offset groups", to_string(x), to_string(w), group, offsets);
   SV_ASSIGN(const std::vector<Dim> out, window_output(c.attributes(), x, std::span(w.dims()).subspan(2)));
   const Dim maps = multiply(multiply(w[2], w[3]), Dim(offsets));
-  SV_TRY(require_shape(c, kDeformDy, Shape{x[0], w[0], out[0], out[1]}, "dy"));
-  SV_TRY(require_shape(c, kDeformOffset, Shape{x[0], multiply(maps, Dim(2)), out[0], out[1]}, "offset"));
+  SV_TRY(require_shape(c, kDeformDy, Shape{x[0], w[0], out[0], out[1]}));
+  SV_TRY(require_shape(c, kDeformOffset, Shape{x[0], multiply(maps, Dim(2)), out[0], out[1]}));
   if (!c.has_input(kDeformMask)) return {};
-  return require_shape(c, kDeformMask, Shape{x[0], maps, out[0], out[1]}, "mask");
+  return require_shape(c, kDeformMask, Shape{x[0], maps, out[0], out[1]});
 }
 
 /// The four neighbours of a place and their weights; the slopes of the interpolated value along y and x.
@@ -185,7 +185,7 @@ OpDef define_deform_conv_grad() {
   return {
       .name = "DeformConvGrad",
       .domain = kInternalDomain,
-      .inputs = {4, 5},
+      .inputs = "dy, X, W, offset, mask?",
       .outputs = {3, 4},
       .attributes = deform_conv_attributes(),
       .infer = infer_deform_conv_grad,

@@ -17,14 +17,14 @@ namespace svengine::ops {
 namespace {
 
 Status infer_det_grad(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
-  SV_TRY(require_dtype(c, 1, "X", {c.dtype(0)}));
-  SV_TRY(require_rank_at_least(c, 1, "X", 2));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_dtype(c, 1, {c.dtype(0)}));
+  SV_TRY(require_rank_at_least(c, 1, 2));
   c.set(0, c.type(1));
   const Shape& x = c.shape(1);
   if (!x.has_rank()) return {};
   if (known_different(x.dims().end()[-1], x.dims().end()[-2])) return error("X is {}: the last two dimensions must be equal", to_string(x));
-  return require_shape(c, 0, Shape(std::vector<Dim>(x.dims().begin(), x.dims().end() - 2)), "dy");
+  return require_shape(c, 0, Shape(std::vector<Dim>(x.dims().begin(), x.dims().end() - 2)));
 }
 
 /// An n x n matrix with the permutations that elimination brings about.
@@ -126,7 +126,7 @@ OpDef define_det_grad() {
   return {
       .name = "DetGrad",
       .domain = kInternalDomain,
-      .inputs = {2, 2},
+      .inputs = "dy, X",
       .infer = infer_det_grad,
       .lower = lower_det_grad,
       .samples = "(float32[3], float32[3, 5, 5])"

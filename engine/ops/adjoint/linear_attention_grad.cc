@@ -23,9 +23,9 @@ enum LinearGradInput : size_t { kGradY, kGradPresent, kGradQuery, kGradKey, kGra
 
 Status infer_linear_attention_grad(InferContext& c) {
   SV_ASSIGN(const LinearTypes types, linear_types(c, kGradQuery));
-  for (const size_t i : {kGradY, kGradPresent}) SV_TRY(require_dtype(c, i, i == kGradY ? "dy" : "dpresent", {DType::f32, DType::f16, DType::bf16}));
-  SV_TRY(require_shape(c, kGradY, types.output, "dy"));
-  SV_TRY(require_shape(c, kGradPresent, types.state, "dpresent"));
+  for (const size_t i : {kGradY, kGradPresent}) SV_TRY(require_dtype(c, i, {DType::f32, DType::f16, DType::bf16}));
+  SV_TRY(require_shape(c, kGradY, types.output));
+  SV_TRY(require_shape(c, kGradPresent, types.state));
   for (size_t i = 0; i < 5; ++i)
     if (c.has_input(i + kGradQuery)) c.set(i, c.type(i + kGradQuery));
     else c.set(i, c.type(i == 3 ? kGradPresent : kGradQuery));
@@ -174,7 +174,7 @@ OpDef define_linear_attention_grad() {
   return {
       .name = "LinearAttentionGrad",
       .domain = kInternalDomain,
-      .inputs = {5, 8},
+      .inputs = "dy, dpresent_state, query, key, value, past_state?, decay?, beta?",
       .outputs = {6, 6},
       .attributes = {{"q_num_heads", AttributeKind::kInt, true},
                      {"kv_num_heads", AttributeKind::kInt, true},

@@ -11,11 +11,11 @@ namespace svengine::ops {
 namespace {
 
 Status infer_max_roi_pool_grad(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
-  SV_TRY(require_dtype(c, 1, "X", {c.dtype(0)}));
-  SV_TRY(require_dtype(c, 2, "rois", {c.dtype(0)}));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_dtype(c, 1, {c.dtype(0)}));
+  SV_TRY(require_dtype(c, 2, {c.dtype(0)}));
   SV_ASSIGN(const Shape out, max_roi_pool_output(c, 1));
-  SV_TRY(require_shape(c, 0, out, "dy"));
+  SV_TRY(require_shape(c, 0, out));
   c.set(0, c.type(1));
   return {};
 }
@@ -63,7 +63,7 @@ OpDef define_max_roi_pool_grad() {
   return {
       .name = "MaxRoiPoolGrad",
       .domain = kInternalDomain,
-      .inputs = {3, 3},
+      .inputs = "dy, X, rois",
       .attributes = {{"pooled_shape", AttributeKind::kInts, true}, {"spatial_scale", AttributeKind::kFloat, false, 1.0f}},
       .infer = infer_max_roi_pool_grad,
       .lower = lower_max_roi_pool_grad,

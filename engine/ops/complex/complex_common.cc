@@ -60,7 +60,7 @@ Result<std::vector<Shape>> complex_shapes(const InferContext& c, size_t first, s
     shapes.emplace_back();
     if (!shape.has_rank()) continue;
     if (shape.rank() == 0 || known_different(shape.back(), Dim(2)))
-      return error("input {} is {}; its last dimension must be 2, real and imaginary part", i, to_string(shape));
+      return error("{} is {}; its last dimension must be 2, real and imaginary part", c.described(i), to_string(shape));
     shapes.back() = Shape(std::vector<Dim>(shape.dims().begin(), shape.dims().end() - 1));
   }
   return shapes;

@@ -7,7 +7,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_complex_einsum(InferContext& c) {
-  for (size_t i = 0; i < c.input_count(); ++i) SV_TRY(require_dtype(c, i, "operand", kComplexParts));
+  for (size_t i = 0; i < c.input_count(); ++i) SV_TRY(require_dtype(c, i, kComplexParts));
   SV_TRY(require_same_dtypes(c));
   const auto* conjugate = c.attributes().get<std::vector<int64_t>>("conjugate");
   if (conjugate && !conjugate->empty() && conjugate->size() != c.input_count())
@@ -53,7 +53,7 @@ OpDef define_complex_einsum() {
       .name = "ComplexEinsum",
       .domain = kEngineDomain,
       .until = 1,
-      .inputs = {1, kVariadic},
+      .inputs = "Inputs...",
       .attributes = {{"equation", AttributeKind::kString, true}, {"conjugate", AttributeKind::kInts}},
       .expand = expand_complex_einsum,
       .infer = infer_complex_einsum,

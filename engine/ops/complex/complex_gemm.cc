@@ -10,7 +10,7 @@ namespace {
 
 Status infer_complex_gemm(InferContext& c) {
   SV_TRY(require_same_dtypes(c));
-  for (size_t i = 0; i < 2; ++i) SV_TRY(require_rank(c, i, i == 0 ? "A" : "B", 3));
+  for (size_t i = 0; i < 2; ++i) SV_TRY(require_rank(c, i, 3));
   SV_ASSIGN(const std::vector<Shape> shapes, complex_shapes(c, 0, c.has_input(2) ? 3 : 2));
   SV_ASSIGN(const Shape shape, matmul_shape(shapes[0], shapes[1], is_set(c.attributes(), "transA"), is_set(c.attributes(), "transB")));
   if (shapes.size() > 2) SV_TRY(require_broadcast_to(shapes[2], "C (without its pairs)", shape, "the result"));
@@ -43,7 +43,7 @@ OpDef define_complex_gemm() {
       .name = "ComplexGemm",
       .domain = kEngineDomain,
       .until = 1,
-      .inputs = {2, 3},
+      .inputs = "A, B, C?",
       .attributes = std::move(attributes),
       .expand = expand_complex_gemm,
       .infer = infer_complex_gemm,

@@ -35,7 +35,7 @@ OpDef define_complex_mat_mul() {
       .name = "ComplexMatMul",
       .domain = kEngineDomain,
       .until = 1,
-      .inputs = {2, 2},
+      .inputs = "A, B",
       .attributes = std::move(attributes),
       .expand = expand_complex_mat_mul,
       .infer = infer_complex_mat_mul,

@@ -9,7 +9,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_complex_matrix(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "x", kComplexParts));
+  SV_TRY(require_dtype(c, 0, kComplexParts));
   SV_ASSIGN(const std::vector<Shape> shapes, complex_shapes(c, 0, 1));
   if (!shapes[0].has_rank()) return c.set(0, c.dtype(0), Shape()), Status();
   const int64_t axis = c.attributes().get_int("axis");
@@ -89,7 +89,7 @@ OpDef define_complex_matrix() {
   return {
       .name = "ComplexMatrix",
       .domain = kInternalDomain,
-      .inputs = {1, 1},
+      .inputs = "x",
       .attributes = {{"axis", AttributeKind::kInt, false, 0}, {"conjugate", AttributeKind::kInt, false, 0}},
       .infer = infer_complex_matrix,
       .lower = lower_complex_matrix,

@@ -8,8 +8,6 @@
 
 namespace svengine::ops {
 
-/// As many inputs as anybody wants, any of which may be absent (unlike those of kVariadic).
-inline constexpr int kMany = kVariadic - 1;
 /// Trips of a loop that only its condition ends. More are taken for a condition that never becomes false.
 inline constexpr int64_t kMostTrips = int64_t{1} << 24;
 

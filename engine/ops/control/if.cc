@@ -7,7 +7,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_if(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "cond", kBool));
+  SV_TRY(require_dtype(c, 0, kBool));
   SV_ASSIGN(const Graph* yes, checked_body(c, "then_branch", 0, c.output_count()));
   SV_ASSIGN(const Graph* no, checked_body(c, "else_branch", 0, c.output_count()));
   if (own_input_count(c) != 1) return error("has {} inputs, needs a condition", own_input_count(c));
@@ -38,7 +38,7 @@ Cost cost_if(const Node& node) {
 OpDef define_if() {
   return {
       .name = "If",
-      .inputs = {1, kVariadic},
+      .inputs = "cond, captured?...",
       .outputs = {1, kVariadic},
       .attributes = {{"then_branch", AttributeKind::kGraph, true},
                      {"else_branch", AttributeKind::kGraph, true},

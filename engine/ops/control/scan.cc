@@ -86,7 +86,7 @@ Status infer_scan(InferContext& c) {
   SV_ASSIGN(const Graph* body, checked_body(c, "body", own - (batched ? std::min<size_t>(own, 1) : 0), 0));
   SV_ASSIGN(const Plan s, read_plan(c.attributes(), own, body->outputs().size()));
   for (size_t i = s.first; i < own; ++i) {
-    if (!c.has_input(i)) return error("input {} is absent", i);
+    if (!c.has_input(i)) return error("{} is absent", c.described(i));
     SV_TRY(check_body_input(*body, i - s.first, c.type(i)));
   }
   SV_ASSIGN(const Dim length, length_of(c, s));
@@ -179,7 +179,8 @@ Status evaluate_batched(EvaluateContext& c, const Graph& body, const Plan& s) {
   for (int64_t b = 0; b < batch; ++b) {
     std::vector<Tensor> values;
     for (size_t i = s.first; i < s.first + s.states + s.scans; ++i) {
-      if (c.input(i).dims().empty() || c.input(i).dims()[0] != batch) return error("input {} has another batch than {}", i, batch);
+      if (c.input(i).dims().empty() || c.input(i).dims()[0] != batch)
+        return error("{} has another batch than {}", c.node().op().inputs.described(i), batch);
       SV_ASSIGN(Tensor sample, slice_of(c.input(i), 0, b));
       values.push_back(std::move(sample));
     }
@@ -258,7 +259,7 @@ OpDef define_scan() {
   return {
       .name = "Scan",
       .since = 8,
-      .inputs = {0, kMany},
+      .inputs = "initial_state_and_scan_inputs?...",
       .outputs = {1, kVariadic},
       .attributes = {{"body", AttributeKind::kGraph, true},
                      {"num_scan_inputs", AttributeKind::kInt, true},

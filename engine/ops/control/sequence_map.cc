@@ -12,10 +12,14 @@ Type item_of(const Type& type) {
 }
 
 Status infer_sequence_map(InferContext& c) {
-  if (c.dtype(0) != DType::sequence && c.dtype(0) != DType::undefined) return error("input 0 is {}, needs a sequence", to_string(c.type(0)));
+  if (c.dtype(0) != DType::sequence && c.dtype(0) != DType::undefined)
+    return error("{} is {}, needs a sequence", c.described(0), to_string(c.type(0)));
   const size_t own = own_input_count(c);
   SV_ASSIGN(const Graph* body, checked_body(c, "body", own, c.output_count()));
-  for (size_t i = 0; i < own; ++i) SV_TRY(check_body_input(*body, i, item_of(c.type(i))));
+  for (size_t i = 0; i < own; ++i) {
+    if (!c.has_input(i)) return error("{} is absent", c.described(i));
+    SV_TRY(check_body_input(*body, i, item_of(c.type(i))));
+  }
   for (size_t i = 0; i < c.output_count(); ++i) {
     Type type{DType::sequence, Shape(std::vector<Dim>{})};
     type.element = std::make_shared<const Type>(body->outputs()[i]->type);
@@ -28,7 +32,7 @@ Status evaluate_sequence_map(EvaluateContext& c) {
   const size_t own = own_input_count(c), length = c.input(0).items().size();
   for (size_t i = 1; i < own; ++i)
     if (c.input(i).type() == DType::sequence && c.input(i).items().size() != length)
-      return error("input {} is a sequence of {}, the first one of {}", i, c.input(i).items().size(), length);
+      return error("{} is a sequence of {}, the first one of {}", c.node().op().inputs.described(i), c.input(i).items().size(), length);
   const std::vector<Tensor> captured = captured_inputs(c);
   std::vector<std::vector<Tensor>> outputs(c.output_count());
   for (size_t at = 0; at < length; ++at) {
@@ -49,7 +53,7 @@ OpDef define_sequence_map() {
   return {
       .name = "SequenceMap",
       .since = 17,
-      .inputs = {1, kVariadic},
+      .inputs = "input_sequence, additional_inputs?...",
       .outputs = {1, kVariadic},
       .attributes = {{"body", AttributeKind::kGraph, true}, internal_attribute(kCaptured, AttributeKind::kInt)},
       .infer = infer_sequence_map,

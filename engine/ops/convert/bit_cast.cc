@@ -13,7 +13,7 @@ int bits_of(DType type) { return packed_bits(type) < 8 ? packed_bits(type) : sta
 
 Status infer_bit_cast(InferContext& c) {
   SV_ASSIGN(const DType to, dtype_attribute(c.attributes(), "to", DType::undefined, kStoredTypes));
-  SV_TRY(require_dtype(c, 0, "input", kStoredTypes));
+  SV_TRY(require_dtype(c, 0, kStoredTypes));
   if (bits_of(c.dtype(0)) != bits_of(to))
     return error("{} has {} bits, {} has {}; needs as many", name_of(c.dtype(0)), bits_of(c.dtype(0)), name_of(to), bits_of(to));
   c.set(0, to, c.shape(0));
@@ -45,6 +45,7 @@ OpDef define_bit_cast() {
   return {
       .name = "BitCast",
       .since = 26,
+      .inputs = "input",
       .attributes = {{"to", AttributeKind::kInt, true}},
       .infer = infer_bit_cast,
       .lower = lower_bit_cast,

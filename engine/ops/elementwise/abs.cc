@@ -13,7 +13,7 @@ Status abs_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_abs() {
-  OpDef op = plain_unary<kernels::UnaryOp::kAbs, kNumericTypes>("Abs", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kAbs, kNumericTypes>("Abs", "X", true);
   op.samples += "(int64[2, 9] -5 to 5)";
   op.gradient = abs_gradient;
   return op;

@@ -14,7 +14,7 @@ Status acos_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_acos() {
-  OpDef op = plain_unary<kernels::UnaryOp::kAcos>("Acos", false);
+  OpDef op = plain_unary<kernels::UnaryOp::kAcos>("Acos", "input", false);
   op.since = 7;
   op.samples = "(float32[2, 3, 5, 7] -1 to 1)"
                "(float32[1003] -1 to 1)";

@@ -14,7 +14,7 @@ Status acosh_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_acosh() {
-  OpDef op = plain_unary<kernels::UnaryOp::kAcosh>("Acosh", false);
+  OpDef op = plain_unary<kernels::UnaryOp::kAcosh>("Acosh", "input", false);
   op.since = 9;
   op.samples = "(float32[2, 3, 5, 7] 1 to 20)"
                "(float32[1003] 1 to 20)";

@@ -28,9 +28,9 @@ std::optional<GradientOf> function_of(const Attributes& attributes) {
 Status infer_activation_grad(InferContext& c) {
   if (!function_of(c.attributes()))
     return error("function is '{}', which is none with a gradient kernel", c.attributes().get_string("function"));
-  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
-  SV_TRY(require_dtype(c, 1, "v", {c.dtype(0)}));
-  SV_TRY(require_same_shape(c, 0, "dy", 1, "v"));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_dtype(c, 1, {c.dtype(0)}));
+  SV_TRY(require_same_shape(c, 0, 1));
   c.set(0, c.dtype(0), c.shape(0).is_static() ? c.shape(0) : c.shape(1));
   return {};
 }
@@ -62,7 +62,7 @@ Status activation_grad_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_activation_grad() {
-  OpDef op = binary_op("ActivationGrad", infer_activation_grad, lower_activation_grad, true);
+  OpDef op = binary_op("ActivationGrad", "dy, v", infer_activation_grad, lower_activation_grad, true);
   op.domain = kInternalDomain;
   op.canonicalize = nullptr;
   op.gradient = activation_grad_gradient;

@@ -14,7 +14,7 @@ Status asin_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_asin() {
-  OpDef op = plain_unary<kernels::UnaryOp::kAsin>("Asin", false);
+  OpDef op = plain_unary<kernels::UnaryOp::kAsin>("Asin", "input", false);
   op.since = 7;
   op.samples = "(float32[2, 3, 5, 7] -1 to 1)"
                "(float32[1003] -1 to 1)";

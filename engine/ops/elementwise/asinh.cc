@@ -14,7 +14,7 @@ Status asinh_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_asinh() {
-  OpDef op = plain_unary<kernels::UnaryOp::kAsinh>("Asinh", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kAsinh>("Asinh", "input", true);
   op.since = 9;
   op.gradient = asinh_gradient;
   return op;

@@ -14,7 +14,7 @@ Status atan_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_atan() {
-  OpDef op = plain_unary<kernels::UnaryOp::kAtan>("Atan", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kAtan>("Atan", "input", true);
   op.since = 7;
   op.gradient = atan_gradient;
   return op;

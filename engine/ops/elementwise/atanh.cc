@@ -14,7 +14,7 @@ Status atanh_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_atanh() {
-  OpDef op = plain_unary<kernels::UnaryOp::kAtanh>("Atanh", false);
+  OpDef op = plain_unary<kernels::UnaryOp::kAtanh>("Atanh", "input", false);
   op.since = 9;
   op.samples = "(float32[2, 3, 5, 7] -0.99 to 0.99)"
                "(float32[1003] -0.99 to 0.99)";

@@ -87,10 +87,10 @@ Status add_trailing_dims(CanonicalizeContext& c, size_t slot, int64_t count) {
   return {};
 }
 
-OpDef binary_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&), bool follows_blocks) {
+OpDef binary_op(const char* name, OpInputs inputs, Status (*infer)(InferContext&), Status (*lower)(LowerContext&), bool follows_blocks) {
   return {
       .name = name,
-      .inputs = {2, 2},
+      .inputs = inputs,
       .canonicalize = canonicalize_binary,
       .infer = infer,
       .lower = lower,
@@ -104,8 +104,7 @@ OpDef binary_op(const char* name, Status (*infer)(InferContext&), Status (*lower
 }
 
 OpDef variadic_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&)) {
-  OpDef op = binary_op(name, infer, lower, true);
-  op.inputs = {1, kVariadic};
+  OpDef op = binary_op(name, "data_0...", infer, lower, true);
   op.canonicalize = nullptr;
   // With three inputs and more, input 0 may be needed again after the first step has written the output.
   op.traits.may_overwrite = false;

@@ -32,7 +32,7 @@ Status emit_binary(LowerContext& c, kernels::BinaryOp op, Operand a, Operand b, 
 /// Output of the inputs' common type, or bool, and their broadcast shape.
 template <DTypeSet kTypes, bool kToBool>
 Status infer_binary(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "a", kTypes));
+  SV_TRY(require_dtype(c, 0, kTypes));
   SV_TRY(require_same_dtypes(c));
   SV_ASSIGN(Shape out, broadcast_inputs(c));
   c.set(0, kToBool ? DType::boolean : c.dtype(0), std::move(out));
@@ -51,12 +51,12 @@ Status canonicalize_binary(CanonicalizeContext& c);
 Status add_trailing_dims(CanonicalizeContext& c, size_t slot, int64_t count);
 
 /// The OpDef of such an operator.
-OpDef binary_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&), bool follows_blocks);
+OpDef binary_op(const char* name, OpInputs inputs, Status (*infer)(InferContext&), Status (*lower)(LowerContext&), bool follows_blocks);
 
 /// Arithmetic on kTypes.
 template <kernels::BinaryOp kOp, DTypeSet kTypes>
 OpDef arithmetic(const char* name, bool follows_blocks) {
-  OpDef op = binary_op(name, infer_binary<kTypes, false>, lower_binary<kOp>, follows_blocks);
+  OpDef op = binary_op(name, "A, B", infer_binary<kTypes, false>, lower_binary<kOp>, follows_blocks);
   set_types(op, kTypes);
   return op;
 }
@@ -64,7 +64,7 @@ OpDef arithmetic(const char* name, bool follows_blocks) {
 /// A comparison or logical function: the result is bool.
 template <kernels::BinaryOp kOp, DTypeSet kTypes>
 OpDef predicate(const char* name) {
-  OpDef op = binary_op(name, infer_binary<kTypes, true>, lower_binary<kOp>, false);
+  OpDef op = binary_op(name, "A, B", infer_binary<kTypes, true>, lower_binary<kOp>, false);
   set_types(op, kTypes);
   op.traits.may_overwrite = false;
   return op;

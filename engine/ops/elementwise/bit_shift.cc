@@ -55,7 +55,7 @@ Status lower_bit_shift(LowerContext& c) {
 }  // namespace
 
 OpDef define_bit_shift() {
-  OpDef op = binary_op("BitShift", infer_bit_shift, lower_bit_shift, false);
+  OpDef op = binary_op("BitShift", "X, Y", infer_bit_shift, lower_bit_shift, false);
   op.since = 11;
   op.attributes = {{"direction", AttributeKind::kString, true}};
   op.samples = R"((uint8[3, 9] 0 to 255, uint8[9] 0 to 9) {direction = "LEFT"})"

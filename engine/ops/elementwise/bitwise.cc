@@ -29,7 +29,7 @@ OpDef define_bitwise_or() { return bitwise_binary<kernels::BinaryOp::kBitwiseOr>
 OpDef define_bitwise_xor() { return bitwise_binary<kernels::BinaryOp::kBitwiseXor>("BitwiseXor"); }
 
 OpDef define_bitwise_not() {
-  OpDef op = plain_unary<kernels::UnaryOp::kBitwiseNot, kIntegerTypes>("BitwiseNot", false);
+  OpDef op = plain_unary<kernels::UnaryOp::kBitwiseNot, kIntegerTypes>("BitwiseNot", "X", false);
   op.since = 18;
   op.samples = "(uint8[3, 37] 0 to 255)"
                "(int8[5] -99 to 99)"

@@ -11,7 +11,7 @@ constexpr DTypeSet kCastTypes = kStoredTypes | DTypeSet{DType::string};
 
 Status infer_cast(InferContext& c) {
   SV_ASSIGN(const DType type, dtype_attribute(c.attributes(), "to", DType::undefined, kCastTypes));
-  SV_TRY(require_dtype(c, 0, "input", kCastTypes));
+  SV_TRY(require_dtype(c, 0, kCastTypes));
   SV_TRY(byte_float_rules(c.attributes()));
   c.set(0, type, c.shape(0));
   return {};
@@ -32,7 +32,7 @@ Status cast_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_cast() {
-  OpDef op = unary_op("Cast", infer_cast, lower_cast, false);
+  OpDef op = unary_op("Cast", "input", infer_cast, lower_cast, false);
   op.kernel_types = kDenseTypes;
   op.evaluate = cast_strings;
   op.attributes = {{"to", AttributeKind::kInt, true},

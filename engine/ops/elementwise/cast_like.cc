@@ -18,8 +18,8 @@ Status canonicalize_cast_like(CanonicalizeContext& c) {
 }
 
 Status infer_cast_like(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kStoredTypes | DTypeSet{DType::string}));
-  SV_TRY(require_dtype(c, 1, "target_type", kStoredTypes | DTypeSet{DType::string}));
+  SV_TRY(require_dtype(c, 0, kStoredTypes | DTypeSet{DType::string}));
+  SV_TRY(require_dtype(c, 1, kStoredTypes | DTypeSet{DType::string}));
   SV_TRY(byte_float_rules(c.attributes()));
   c.set(0, c.dtype(1), c.shape(0));
   return {};
@@ -40,11 +40,10 @@ Status cast_like_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_cast_like() {
-  OpDef op = unary_op("CastLike", infer_cast_like, lower_cast_like, false);
+  OpDef op = unary_op("CastLike", "input, target_type", infer_cast_like, lower_cast_like, false);
   op.traits.transposed = nullptr;  // imported ones are Casts
   op.kernel_types = kDenseTypes;
   op.since = 15;
-  op.inputs = {2, 2};
   op.evaluate = cast_strings;
   op.attributes = {{"saturate", AttributeKind::kInt, false, 1}, {"round_mode", AttributeKind::kString, false, "up"}};
   op.canonicalize = canonicalize_cast_like;

@@ -5,7 +5,7 @@
 namespace svengine::ops {
 
 OpDef define_ceil() {
-  OpDef op = plain_unary<kernels::UnaryOp::kCeil>("Ceil", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kCeil>("Ceil", "X", true);
   op.gradient = zero_gradient;
   return op;
 }

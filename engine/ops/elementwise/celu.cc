@@ -16,7 +16,7 @@ Status celu_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_celu() {
-  OpDef op = unary_with<kernels::UnaryOp::kCelu>("Celu", true, {{"alpha", AttributeKind::kFloat, false, 1.0f}});
+  OpDef op = unary_with<kernels::UnaryOp::kCelu>("Celu", "X", true, {{"alpha", AttributeKind::kFloat, false, 1.0f}});
   op.since = 12;
   op.samples += "(float32[3, 19] -6 to 6) {alpha = 0.75}";
   op.gradient = celu_gradient;

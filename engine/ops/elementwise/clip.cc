@@ -31,7 +31,7 @@ Status infer_clip(InferContext& c) {
   for (size_t i : {size_t{1}, size_t{2}}) {
     const char* what = i == 1 ? "min" : "max";
     if (!c.has_input(i)) continue;
-    SV_TRY(require_single(c, i, what));
+    SV_TRY(require_single(c, i));
   }
   c.set(0, c.type(0));
   return {};
@@ -142,8 +142,7 @@ Status clip_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_clip() {
-  OpDef op = unary_op("Clip", infer_clip, lower_clip, true);
-  op.inputs = {1, 3};
+  OpDef op = unary_op("Clip", "input, min?, max?", infer_clip, lower_clip, true);
   op.kernel_types = op.kernel_types | DTypeSet{DType::f16, DType::bf16};
   op.canonicalize = canonicalize_clip;
   op.samples = "(float32[2, 3, 5, 7] -9 to 9, float32[]{-0.5}, float32[]{6.0})"

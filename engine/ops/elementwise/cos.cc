@@ -13,7 +13,7 @@ Status cos_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_cos() {
-  OpDef op = plain_unary<kernels::UnaryOp::kCos>("Cos", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kCos>("Cos", "input", true);
   op.since = 7;
   op.gradient = cos_gradient;
   return op;

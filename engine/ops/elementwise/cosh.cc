@@ -13,7 +13,7 @@ Status cosh_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_cosh() {
-  OpDef op = plain_unary<kernels::UnaryOp::kCosh>("Cosh", false);
+  OpDef op = plain_unary<kernels::UnaryOp::kCosh>("Cosh", "input", false);
   op.since = 9;
   op.samples = "(float32[2, 3, 5, 7] -5 to 5)"
                "(float32[1003] -5 to 5)";

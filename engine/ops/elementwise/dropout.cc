@@ -36,8 +36,8 @@ Status canonicalize_dropout(CanonicalizeContext& c) {
 }
 
 Status infer_dropout(InferContext& c) {
-  SV_TRY(require_rank(c, 1, "ratio", 0));
-  SV_TRY(require_rank(c, 2, "training_mode", 0));
+  SV_TRY(require_rank(c, 1, 0));
+  SV_TRY(require_rank(c, 2, 0));
   c.set(0, c.type(0));
   c.set(1, mask_type(c.attributes()), c.shape(0));
   return {};
@@ -106,9 +106,8 @@ bool drops_nothing(const Node& node) {
 }  // namespace
 
 OpDef define_dropout() {
-  OpDef op = unary_op("Dropout", infer_dropout, lower_dropout, false);
+  OpDef op = unary_op("Dropout", "data, ratio?, training_mode?", infer_dropout, lower_dropout, false);
   op.traits.transposed = nullptr;  // the mask is drawn by position
-  op.inputs = {1, 3};
   op.outputs = {1, 2};
   op.attributes = {{"seed", AttributeKind::kInt}, internal_attribute(kMaskType, AttributeKind::kInt)};
   op.canonicalize = canonicalize_dropout;

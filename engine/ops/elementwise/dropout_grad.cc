@@ -7,10 +7,10 @@ namespace svengine::ops {
 namespace {
 
 Status infer_dropout_grad(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
-  SV_TRY(require_dtype(c, 1, "mask", kBool));
-  SV_TRY(require_dtype(c, 2, "training_mode", kBool));
-  SV_TRY(require_same_shape(c, 0, "dy", 1, "mask"));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_dtype(c, 1, kBool));
+  SV_TRY(require_dtype(c, 2, kBool));
+  SV_TRY(require_same_shape(c, 0, 1));
   c.set(0, c.type(0));
   return {};
 }
@@ -34,7 +34,7 @@ OpDef define_dropout_grad() {
   return {
       .name = "DropoutGrad",
       .domain = kInternalDomain,
-      .inputs = {3, 4},
+      .inputs = "dy, mask, training_mode, ratio?",
       .infer = infer_dropout_grad,
       .lower = lower_dropout_grad,
       .gradient = dropout_grad_gradient,

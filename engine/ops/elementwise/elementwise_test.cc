@@ -22,7 +22,7 @@ TEST_CASE("two operands broadcast") {
   CHECK(OneNode("Max", {f32({2, 1}), f32({3}), f32(kScalar)}).outcome == "float32[2x3]");
   CHECK(OneNode("Mod", {f32({2}), f32({3, 1})}).outcome == "float32[3x2]");
   CHECK(OneNode("BitShift", {f32({2}), f32({2})}, {{"direction", std::string("LEFT")}}).says("is of type float32"));
-  CHECK(OneNode("PRelu", {f32({2, 3}), f32({4, 2, 3})}).says("does not broadcast to x"));
+  CHECK(OneNode("PRelu", {f32({2, 3}), f32({4, 2, 3})}).says("does not broadcast to X"));
 }
 
 TEST_CASE("opset 6 broadcasting gets its trailing dimensions") {
@@ -40,7 +40,7 @@ TEST_CASE("attributes became inputs, and aliases another operator") {
   REQUIRE(clip.node->inputs().size() == 3);
   CHECK(clip.node->input(2)->constant().data<float>()[0] == 6.0f);
   CHECK(OneNode("Clip", {f32({2}), f32({2})}).says("needs one element"));
-  CHECK(OneNode("Clip", {f32({2}), ints({0})}).says("inputs 0 and 1 are of types float32 and int64, need one type"));
+  CHECK(OneNode("Clip", {f32({2}), ints({0})}).says("input 0 (input) and input 1 (min) are of types float32 and int64, need one type"));
   OneNode sum("Sum", {f32({2}), f32({2})});
   CHECK(sum.node->op().name == std::string_view("Add"));
   OneNode like("CastLike", {f32({2}), i64({1})});

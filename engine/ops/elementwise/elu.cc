@@ -12,7 +12,7 @@ Status elu_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_elu() {
-  OpDef op = unary_with<kernels::UnaryOp::kElu>("Elu", true, {{"alpha", AttributeKind::kFloat, false, 1.0f}});
+  OpDef op = unary_with<kernels::UnaryOp::kElu>("Elu", "X", true, {{"alpha", AttributeKind::kFloat, false, 1.0f}});
   op.samples += "(float32[3, 19] -6 to 6) {alpha = 0.75}";
   op.gradient = elu_gradient;
   return op;

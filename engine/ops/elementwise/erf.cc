@@ -12,7 +12,7 @@ Status erf_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_erf() {
-  OpDef op = plain_unary<kernels::UnaryOp::kErf>("Erf", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kErf>("Erf", "input", true);
   op.since = 9;
   op.gradient = erf_gradient;
   return op;

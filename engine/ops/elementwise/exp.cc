@@ -13,7 +13,7 @@ Status exp_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_exp() {
-  OpDef op = plain_unary<kernels::UnaryOp::kExp>("Exp", false);
+  OpDef op = plain_unary<kernels::UnaryOp::kExp>("Exp", "input", false);
   op.gradient = exp_gradient;
   return op;
 }

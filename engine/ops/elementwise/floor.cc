@@ -5,7 +5,7 @@
 namespace svengine::ops {
 
 OpDef define_floor() {
-  OpDef op = plain_unary<kernels::UnaryOp::kFloor>("Floor", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kFloor>("Floor", "X", true);
   op.gradient = zero_gradient;
   return op;
 }

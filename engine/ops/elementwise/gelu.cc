@@ -26,7 +26,7 @@ Status gelu_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_gelu() {
-  OpDef op = unary_op("Gelu", infer_gelu, lower_gelu, true);
+  OpDef op = unary_op("Gelu", "X", infer_gelu, lower_gelu, true);
   op.since = 20;
   op.attributes = {{"approximate", AttributeKind::kString, false, "none"}};
   op.samples += R"((float32[3, 19] -6 to 6) {approximate = "tanh"})";

@@ -13,7 +13,7 @@ Status hard_sigmoid_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_hard_sigmoid() {
-  OpDef op = unary_with<kernels::UnaryOp::kHardSigmoid>("HardSigmoid", true,
+  OpDef op = unary_with<kernels::UnaryOp::kHardSigmoid>("HardSigmoid", "X", true,
                                                {{"alpha", AttributeKind::kFloat, false, 0.2f},
                                                {"beta", AttributeKind::kFloat, false, 0.5f}});
   op.samples += "(float32[3, 19] -6 to 6) {alpha = 0.75, beta = 0.25}";

@@ -13,7 +13,7 @@ Status hard_swish_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_hard_swish() {
-  OpDef op = plain_unary<kernels::UnaryOp::kHardSwish, kRealTypes>("HardSwish", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kHardSwish, kRealTypes>("HardSwish", "X", true);
   op.since = 14;
   op.traits.activation = activation_of_node;
   op.gradient = hard_swish_gradient;

@@ -19,7 +19,7 @@ Status identity_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_identity() {
-  OpDef op = unary_op("Identity", infer_identity, nullptr, false);
+  OpDef op = unary_op("Identity", "input", infer_identity, nullptr, false);
   op.traits.may_overwrite = false;
   op.traits.is_view = true;
   op.traits.is_identity = [](const Node&) { return true; };

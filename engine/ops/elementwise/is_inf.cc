@@ -21,7 +21,7 @@ Status lower_is_inf(LowerContext& c) {
 }  // namespace
 
 OpDef define_is_inf() {
-  OpDef op = unary_op("IsInf", infer_is_inf, lower_is_inf, false);
+  OpDef op = unary_op("IsInf", "X", infer_is_inf, lower_is_inf, false);
   op.since = 10;
   op.traits.may_overwrite = false;
   op.attributes = {{"detect_negative", AttributeKind::kInt, false, 1},

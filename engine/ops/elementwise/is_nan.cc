@@ -14,7 +14,7 @@ Status infer_is_nan(InferContext& c) {
 }  // namespace
 
 OpDef define_is_nan() {
-  OpDef op = unary_op("IsNaN", infer_is_nan, lower_unary<kernels::UnaryOp::kIsNaN>, false);
+  OpDef op = unary_op("IsNaN", "X", infer_is_nan, lower_unary<kernels::UnaryOp::kIsNaN>, false);
   op.since = 9;
   op.traits.may_overwrite = false;
   op.samples = "(float32[3, 21])"

@@ -13,7 +13,7 @@ Status leaky_relu_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_leaky_relu() {
-  OpDef op = unary_with<kernels::UnaryOp::kLeakyRelu>("LeakyRelu", true,
+  OpDef op = unary_with<kernels::UnaryOp::kLeakyRelu>("LeakyRelu", "X", true,
                                                {{"alpha", AttributeKind::kFloat, false, 0.01f}});
   op.samples += "(float32[3, 19] -6 to 6) {alpha = 0.75}";
   op.traits.activation = activation_of_node;

@@ -13,7 +13,7 @@ Status log_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_log() {
-  OpDef op = plain_unary<kernels::UnaryOp::kLog>("Log", false);
+  OpDef op = plain_unary<kernels::UnaryOp::kLog>("Log", "input", false);
   op.samples = "(float32[2, 3, 5, 7] 0.001 to 100)"
                "(float32[1003] 0.001 to 100)";
   op.gradient = log_gradient;

@@ -17,7 +17,7 @@ Status mish_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_mish() {
-  OpDef op = plain_unary<kernels::UnaryOp::kMish, kRealTypes>("Mish", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kMish, kRealTypes>("Mish", "X", true);
   op.since = 18;
   op.gradient = mish_gradient;
   return op;

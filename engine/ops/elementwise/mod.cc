@@ -54,7 +54,7 @@ Status mod_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_mod() {
-  OpDef op = binary_op("Mod", infer_mod, lower_mod, false);
+  OpDef op = binary_op("Mod", "A, B", infer_mod, lower_mod, false);
   op.since = 10;
   op.canonicalize = canonicalize_mod;
   op.gradient = mod_gradient;

@@ -13,7 +13,7 @@ Status neg_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_neg() {
-  OpDef op = plain_unary<kernels::UnaryOp::kNeg, kRealTypes | kSignedTypes>("Neg", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kNeg, kRealTypes | kSignedTypes>("Neg", "X", true);
   op.samples += "(int64[2, 9] -5 to 5)";
   op.gradient = neg_gradient;
   return op;

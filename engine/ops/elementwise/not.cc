@@ -4,7 +4,7 @@
 namespace svengine::ops {
 
 OpDef define_not() {
-  OpDef op = plain_unary<kernels::UnaryOp::kNot, kBool>("Not", false);
+  OpDef op = plain_unary<kernels::UnaryOp::kNot, kBool>("Not", "X", false);
   op.samples = "(bool[3, 37] 0 to 2)";
   return op;
 }

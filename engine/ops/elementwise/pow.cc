@@ -81,7 +81,7 @@ Status pow_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_pow() {
-  OpDef op = binary_op("Pow", infer_pow, lower_pow, false);
+  OpDef op = binary_op("Pow", "X, Y", infer_pow, lower_pow, false);
   op.samples = "(float32[2, 3, 5] 0.1 to 4, float32[2, 3, 5])"
                "(float32[4, 33], float32[]{2.0})"
                "(float32[4, 33], float32[]{3.0})"

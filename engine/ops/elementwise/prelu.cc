@@ -15,7 +15,7 @@ Status canonicalize_prelu(CanonicalizeContext& c) {
 
 Status infer_prelu(InferContext& c) {
   SV_TRY((infer_binary<kRealTypes | DTypeSet{DType::i32, DType::i64, DType::u32, DType::u64}, false>(c)));
-  SV_TRY(require_broadcast_to(c.shape(1), "slope", c.shape(0), "x"));
+  SV_TRY(require_broadcast_to(c, 1, c.shape(0), "X"));
   c.set(0, c.dtype(0), c.shape(0));
   return {};
 }
@@ -31,7 +31,7 @@ Status prelu_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_prelu() {
-  OpDef op = binary_op("PRelu", infer_prelu, lower_binary<kernels::BinaryOp::kPRelu>, true);
+  OpDef op = binary_op("PRelu", "X, slope", infer_prelu, lower_binary<kernels::BinaryOp::kPRelu>, true);
   op.canonicalize = canonicalize_prelu;
   op.samples = "(float32[2, 3, 5, 7], float32[3, 1, 1])"
                "(float32[4, 33], float32[33])"

@@ -13,7 +13,7 @@ Status reciprocal_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_reciprocal() {
-  OpDef op = plain_unary<kernels::UnaryOp::kReciprocal>("Reciprocal", false);
+  OpDef op = plain_unary<kernels::UnaryOp::kReciprocal>("Reciprocal", "X", false);
   op.samples = "(float32[2, 3, 5, 7] 0.25 to 8)"
                "(float32[1003] 0.25 to 8)";
   op.gradient = reciprocal_gradient;

@@ -13,7 +13,7 @@ Status relu_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_relu() {
-  OpDef op = plain_unary<kernels::UnaryOp::kRelu, kRealTypes | kSignedTypes>("Relu", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kRelu, kRealTypes | kSignedTypes>("Relu", "X", true);
   op.samples += "(int64[2, 9] -5 to 5)";
   op.traits.activation = activation_of_node;
   op.gradient = relu_gradient;

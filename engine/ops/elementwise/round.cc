@@ -5,7 +5,7 @@
 namespace svengine::ops {
 
 OpDef define_round() {
-  OpDef op = plain_unary<kernels::UnaryOp::kRound>("Round", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kRound>("Round", "X", true);
   op.since = 11;
   op.samples = "(float32[37] -20 to 20)"
                "(float32[6]{0.5, 1.5, 2.5, -0.5, -1.5, -2.5})";

@@ -19,7 +19,7 @@ Status selu_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_selu() {
-  OpDef op = unary_with<kernels::UnaryOp::kSelu>("Selu", true,
+  OpDef op = unary_with<kernels::UnaryOp::kSelu>("Selu", "X", true,
                                                {{"alpha", AttributeKind::kFloat, false, 1.67326319217681884765625f},
                                                {"gamma", AttributeKind::kFloat, false, 1.05070102214813232421875f}});
   op.samples += "(float32[3, 19] -6 to 6) {alpha = 0.75, gamma = 1.5}";

@@ -11,7 +11,7 @@ namespace {
 constexpr DTypeSet kShrinkTypes = kNumericTypes | DTypeSet{DType::bf16};
 
 Status infer_shrink(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kShrinkTypes));
+  SV_TRY(require_dtype(c, 0, kShrinkTypes));
   c.set(0, c.type(0));
   return {};
 }
@@ -56,6 +56,7 @@ OpDef define_shrink() {
   return {
       .name = "Shrink",
       .since = 9,
+      .inputs = "input",
       .attributes = {{"bias", AttributeKind::kFloat, false, 0.0f}, {"lambd", AttributeKind::kFloat, false, 0.5f}},
       .infer = infer_shrink,
       .lower = lower_shrink,

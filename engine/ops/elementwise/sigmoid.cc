@@ -13,7 +13,7 @@ Status sigmoid_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_sigmoid() {
-  OpDef op = plain_unary<kernels::UnaryOp::kSigmoid>("Sigmoid", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kSigmoid>("Sigmoid", "X", true);
   op.traits.activation = activation_of_node;
   op.gradient = sigmoid_gradient;
   return op;

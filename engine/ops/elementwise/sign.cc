@@ -5,7 +5,7 @@
 namespace svengine::ops {
 
 OpDef define_sign() {
-  OpDef op = plain_unary<kernels::UnaryOp::kSign, kNumericTypes>("Sign", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kSign, kNumericTypes>("Sign", "input", true);
   op.since = 9;
   op.samples += "(int64[2, 9] -5 to 5)";
   op.gradient = zero_gradient;

@@ -13,7 +13,7 @@ Status sin_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_sin() {
-  OpDef op = plain_unary<kernels::UnaryOp::kSin>("Sin", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kSin>("Sin", "input", true);
   op.since = 7;
   op.gradient = sin_gradient;
   return op;

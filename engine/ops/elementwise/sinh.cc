@@ -13,7 +13,7 @@ Status sinh_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_sinh() {
-  OpDef op = plain_unary<kernels::UnaryOp::kSinh>("Sinh", false);
+  OpDef op = plain_unary<kernels::UnaryOp::kSinh>("Sinh", "input", false);
   op.since = 9;
   op.samples = "(float32[2, 3, 5, 7] -5 to 5)"
                "(float32[1003] -5 to 5)";

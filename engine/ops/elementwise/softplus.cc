@@ -12,7 +12,7 @@ Status softplus_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_softplus() {
-  OpDef op = plain_unary<kernels::UnaryOp::kSoftplus>("Softplus", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kSoftplus>("Softplus", "X", true);
   op.gradient = softplus_gradient;
   return op;
 }

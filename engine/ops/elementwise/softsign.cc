@@ -15,7 +15,7 @@ Status softsign_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_softsign() {
-  OpDef op = plain_unary<kernels::UnaryOp::kSoftsign, kRealTypes>("Softsign", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kSoftsign, kRealTypes>("Softsign", "input", true);
   op.gradient = softsign_gradient;
   return op;
 }

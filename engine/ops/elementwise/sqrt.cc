@@ -13,7 +13,7 @@ Status sqrt_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_sqrt() {
-  OpDef op = plain_unary<kernels::UnaryOp::kSqrt>("Sqrt", false);
+  OpDef op = plain_unary<kernels::UnaryOp::kSqrt>("Sqrt", "X", false);
   op.samples = "(float32[2, 3, 5, 7] 0 to 50)"
                "(float32[1003] 0 to 50)";
   op.gradient = sqrt_gradient;

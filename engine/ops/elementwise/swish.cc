@@ -11,7 +11,7 @@ namespace {
 
 
 Status infer_swish(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   c.set(0, c.type(0));
   return {};
 }
@@ -72,7 +72,7 @@ Status swish_gradient(GradientContext& c) {
 }
 
 Status infer_swi_glu(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "A", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   SV_TRY(require_same_dtypes(c));
   const Shape &a = c.shape(0), &b = c.shape(1);
   if (!a.has_rank() || !b.has_rank()) {
@@ -135,6 +135,7 @@ OpDef define_swish() {
   return {
       .name = "Swish",
       .since = 24,
+      .inputs = "X",
       .attributes = {{"alpha", AttributeKind::kFloat, false, 1.0f}},
       .canonicalize = canonicalize_swish,
       .infer = infer_swish,
@@ -152,7 +153,7 @@ OpDef define_swi_glu() {
   return {
       .name = "SwiGLU",
       .since = 28,
-      .inputs = {2, 2},
+      .inputs = "A, B",
       .attributes = {{"alpha", AttributeKind::kFloat, false, 1.0f}},
       .canonicalize = canonicalize_swi_glu,
       .infer = infer_swi_glu,

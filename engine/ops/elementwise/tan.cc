@@ -14,7 +14,7 @@ Status tan_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_tan() {
-  OpDef op = plain_unary<kernels::UnaryOp::kTan>("Tan", false);
+  OpDef op = plain_unary<kernels::UnaryOp::kTan>("Tan", "input", false);
   op.since = 7;
   op.samples = "(float32[2, 3, 5, 7] -1.5 to 1.5)"
                "(float32[1003] -1.5 to 1.5)";

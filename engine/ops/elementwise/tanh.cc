@@ -13,7 +13,7 @@ Status tanh_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_tanh() {
-  OpDef op = plain_unary<kernels::UnaryOp::kTanh>("Tanh", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kTanh>("Tanh", "input", true);
   op.traits.activation = activation_of_node;
   op.gradient = tanh_gradient;
   return op;

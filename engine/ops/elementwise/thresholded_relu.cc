@@ -15,7 +15,7 @@ Status thresholded_relu_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_thresholded_relu() {
-  OpDef op = unary_with<kernels::UnaryOp::kThresholdedRelu>("ThresholdedRelu", true,
+  OpDef op = unary_with<kernels::UnaryOp::kThresholdedRelu>("ThresholdedRelu", "X", true,
                                                {{"alpha", AttributeKind::kFloat, false, 1.0f}});
   op.since = 10;
   op.samples += "(float32[3, 19] -6 to 6) {alpha = 0.75}";

@@ -37,19 +37,20 @@ void emit_unary(LowerContext& c, const char* kernel, kernels::UnaryArgs args) {
 
 void set_types(OpDef& op, DTypeSet types) {
   op.types = {{"T", types, {}}};
-  for (int i = 0; i < op.inputs.min; ++i) op.types[0].inputs.insert(i);
+  for (int i = 0; i < op.inputs.arity().min; ++i) op.types[0].inputs.insert(i);
   for (const DType type : {DType::f64, DType::f16, DType::bf16, DType::i8, DType::u64}) {
     if (!types.has(type)) continue;
     const std::string input = fmt::format("{}[3] {} to 3", name_of(type), type == DType::u64 ? 1 : -2);
     op.samples += '(' + input;
-    for (int i = 1; i < op.inputs.min; ++i) op.samples += ", " + input;
+    for (int i = 1; i < op.inputs.arity().min; ++i) op.samples += ", " + input;
     op.samples += ')';
   }
 }
 
-OpDef unary_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&), bool finite) {
+OpDef unary_op(const char* name, OpInputs inputs, Status (*infer)(InferContext&), Status (*lower)(LowerContext&), bool finite) {
   return {
       .name = name,
+      .inputs = inputs,
       .infer = infer,
       .lower = lower,
       .traits = {.may_overwrite = true, .transposed = transposed_elementwise},

@@ -23,14 +23,14 @@ Buffer converted(LowerContext& c, Buffer from, DType type, DType to, int64_t cou
 /// Output of the input's type and shape, for inputs of the given types.
 template <DTypeSet kTypes>
 Status infer_unary(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "x", kTypes));
+  SV_TRY(require_dtype(c, 0, kTypes));
   c.set(0, c.type(0));
   return {};
 }
 
 /// The OpDef of such an operator; blocked layouts are followed when `finite` (finite inputs give finite results, so that
 /// padding lanes stay harmless).
-OpDef unary_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&), bool finite);
+OpDef unary_op(const char* name, OpInputs inputs, Status (*infer)(InferContext&), Status (*lower)(LowerContext&), bool finite);
 
 /// The one type parameter of all inputs, and tiny samples of types that float32's samples say nothing of.
 void set_types(OpDef& op, DTypeSet types);
@@ -54,16 +54,16 @@ Status lower_unary_ab(LowerContext& c) {
 
 /// A function without parameters.
 template <kernels::UnaryOp kOp, DTypeSet kTypes = kRealTypes>
-OpDef plain_unary(const char* name, bool finite) {
-  OpDef op = unary_op(name, infer_unary<kTypes>, lower_unary<kOp>, finite);
+OpDef plain_unary(const char* name, OpInputs inputs, bool finite) {
+  OpDef op = unary_op(name, inputs, infer_unary<kTypes>, lower_unary<kOp>, finite);
   set_types(op, kTypes);
   return op;
 }
 
 /// A function of x and the float attributes given, in the order the kernel takes them: alpha, beta.
 template <kernels::UnaryOp kOp>
-OpDef unary_with(const char* name, bool finite, std::vector<AttributeDef> attributes) {
-  OpDef op = unary_op(name, infer_unary<kRealTypes>, lower_unary_ab<kOp>, finite);
+OpDef unary_with(const char* name, OpInputs inputs, bool finite, std::vector<AttributeDef> attributes) {
+  OpDef op = unary_op(name, inputs, infer_unary<kRealTypes>, lower_unary_ab<kOp>, finite);
   set_types(op, kRealTypes);
   op.attributes = std::move(attributes);
   return op;

@@ -9,8 +9,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_where(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "condition", kBool));
-  SV_TRY(require_dtype(c, 1, "x", kStoredTypes | DTypeSet{DType::string}));
+  SV_TRY(require_dtype(c, 0, kBool));
+  SV_TRY(require_dtype(c, 1, kStoredTypes | DTypeSet{DType::string}));
   SV_TRY(require_same_dtypes(c, 1));
   SV_ASSIGN(Shape out, broadcast_inputs(c));
   c.set(0, c.dtype(1), std::move(out));
@@ -45,7 +45,7 @@ OpDef define_where() {
   return {
       .name = "Where",
       .since = 9,
-      .inputs = {3, 3},
+      .inputs = "condition, X, Y",
       .infer = infer_where,
       .lower = lower_where,
       .evaluate = evaluate_strings,

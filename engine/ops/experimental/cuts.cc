@@ -25,7 +25,7 @@ struct CropWindow {
 CropWindow crop_window(const Attributes& a) { return {a.get_ints("border"), a.get_ints("scale")}; }
 
 Status infer_crop(InferContext& c) {
-  SV_TRY(require_rank(c, 0, "input", 4));
+  SV_TRY(require_rank(c, 0, 4));
   const CropWindow window = crop_window(c.attributes());
   constexpr int64_t kMost = int64_t{1} << 31;
   if (window.border.size() != 4) return error("border has {} numbers, needs 4: left, top, right, bottom", window.border.size());
@@ -69,6 +69,7 @@ Status dynamic_slice_to_slice(CanonicalizeContext& c) {
 OpDef define_crop() {
   return {.name = "Crop",
           .until = kLastExperimental,
+          .inputs = "input",
           .attributes = {{"border", AttributeKind::kInts, true}, {"scale", AttributeKind::kInts, false}},
           .expand = expand_crop,
           .infer = infer_crop,
@@ -81,7 +82,7 @@ OpDef define_dynamic_slice() {
   OpDef op = define_slice();
   op.name = "DynamicSlice";
   op.until = kLastExperimental;
-  op.inputs = {3, 4};
+  op.inputs = "data, starts, ends, axes?";
   op.types = {{"T", kAllTypes, {0}}, {"Tind", kIndexTypes, {1, 2, 3}}};
   op.canonicalize = dynamic_slice_to_slice;
   op.samples = "(float32[7, 9], int64[2]{1, -3}, int64[2]{100, -1})"

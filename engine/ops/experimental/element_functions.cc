@@ -35,7 +35,7 @@ Status expand_scaled_tanh(ExpandContext& c) { return expand_scaled(c, "Tanh"); }
 Status expand_parametric_softplus(ExpandContext& c) { return expand_scaled(c, "Softplus"); }
 
 Status infer_image_scaler(InferContext& c) {
-  SV_TRY(require_rank(c, 0, "input", 4));
+  SV_TRY(require_rank(c, 0, 4));
   const auto* bias = c.attributes().get<std::vector<float>>("bias");
   const auto count = static_cast<int64_t>(bias->size());
   if (c.shape(0).has_rank() && known_different(c.shape(0)[1], Dim(count)))
@@ -51,9 +51,10 @@ Status expand_image_scaler(ExpandContext& c) {
   return {};
 }
 
-OpDef function(const char* name, std::vector<AttributeDef> attributes, Status (*expand)(ExpandContext&), std::string samples) {
+OpDef function(const char* name, OpInputs inputs, std::vector<AttributeDef> attributes, Status (*expand)(ExpandContext&), std::string samples) {
   return {.name = name,
           .until = kLastExperimental,
+          .inputs = inputs,
           .attributes = std::move(attributes),
           .expand = expand,
           .infer = infer_unary<kRealTypes>,
@@ -67,29 +68,30 @@ std::vector<AttributeDef> alpha_and_beta() { return {{"alpha", AttributeKind::kF
 }  // namespace
 
 OpDef define_affine() {
-  return function("Affine", {{"alpha", AttributeKind::kFloat, false, 1.0f}, {"beta", AttributeKind::kFloat, false, 0.0f}}, expand_affine,
+  return function("Affine", "X", {{"alpha", AttributeKind::kFloat, false, 1.0f}, {"beta", AttributeKind::kFloat, false, 0.0f}}, expand_affine,
                   "(float32[2, 3]) {alpha = 2.0, beta = -0.5}"
                   "(float64[5])");
 }
 
 OpDef define_scale() {
-  return function("Scale", {{"scale", AttributeKind::kFloat, false, 1.0f}}, expand_scale,
+  return function("Scale", "input", {{"scale", AttributeKind::kFloat, false, 1.0f}}, expand_scale,
                   "(float32[2, 3]) {scale = 0.25}"
                   "(float32[2, 0])");
 }
 
 OpDef define_scaled_tanh() {
-  return function("ScaledTanh", alpha_and_beta(), expand_scaled_tanh,
+  return function("ScaledTanh", "input", alpha_and_beta(), expand_scaled_tanh,
                   "(float32[2, 3]) {alpha = 1.7159, beta = 0.6667}");
 }
 
 OpDef define_parametric_softplus() {
-  return function("ParametricSoftplus", alpha_and_beta(), expand_parametric_softplus,
+  return function("ParametricSoftplus", "X", alpha_and_beta(), expand_parametric_softplus,
                   "(float32[2, 3]) {alpha = 2.0, beta = 0.5}");
 }
 
 OpDef define_image_scaler() {
-  OpDef op = function("ImageScaler", {{"bias", AttributeKind::kFloats, true}, {"scale", AttributeKind::kFloat, false, 1.0f}}, expand_image_scaler,
+  OpDef op = function("ImageScaler", "input", {{"bias", AttributeKind::kFloats, true}, {"scale", AttributeKind::kFloat, false, 1.0f}},
+                      expand_image_scaler,
                       "(float32[2, 3, 4, 5]) {bias = [1.0, -2.0, 3.0], scale = 0.5}");
   op.infer = infer_image_scaler;
   return op;

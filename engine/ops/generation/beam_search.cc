@@ -16,16 +16,16 @@ constexpr size_t kCrossProducts = 3, kNoSpeech = 4;  // outputs of WhisperBeamSe
 Status infer_beams(InferContext& c, size_t most_inputs, ModelType otherwise) {
   SV_TRY(check_generation(c, most_inputs, otherwise));
   const size_t own = own_input_count(c);
-  if (own < 5 || !c.has_input(3) || !c.has_input(4)) return error("needs inputs num_beams and num_return_sequences");
-  SV_TRY(require_one_int(c, 3, "num_beams"));
-  SV_TRY(require_one_int(c, 4, "num_return_sequences"));
-  if (own > 5) SV_TRY(require_one_real(c, 5, "length_penalty"));
+  if (own < 5) return error("needs inputs num_beams and num_return_sequences");
+  SV_TRY(require_one_int(c, 3));
+  SV_TRY(require_one_int(c, 4));
+  if (own > 5) SV_TRY(require_one_real(c, 5));
   SV_TRY(check_token_rules(c, kBeamTokenRules));
   if (own > kDecoderPrompt) {
-    SV_TRY(require_dtype(c, kDecoderPrompt, "decoder_input_ids", {DType::i32}));
-    SV_TRY(require_rank(c, kDecoderPrompt, "decoder_input_ids", 2));
+    SV_TRY(require_dtype(c, kDecoderPrompt, {DType::i32}));
+    SV_TRY(require_rank(c, kDecoderPrompt, 2));
   }
-  if (own > kLogitsProcessor) SV_TRY(require_one_int(c, kLogitsProcessor, "logits_processor"));
+  if (own > kLogitsProcessor) SV_TRY(require_one_int(c, kLogitsProcessor));
   const Dim batch = c.shape(0).has_rank() ? c.shape(0)[0] : Dim(), beams = known_length(c, 3), returned = known_length(c, 4);
   c.set(0, DType::i32, Shape{batch, returned, known_length(c, 1)});
   c.set(1, DType::f32, Shape{batch, returned});
@@ -39,7 +39,7 @@ Status infer_whisper(InferContext& c) {
   if (c.attributes().get_int("model_type", 2) != 2) return error("model_type is {}, must be 2", c.attributes().get_int("model_type", 2));
   SV_TRY(infer_beams(c, kTemperature + 1, ModelType::speech));
   if (c.attributes().get_int("decoder_output_cross_qk", 0) != 0) return unimplemented("decoder_output_cross_qk is not supported");
-  if (own_input_count(c) > kTemperature) SV_TRY(require_one_real(c, kTemperature, "temperature"));
+  if (own_input_count(c) > kTemperature) SV_TRY(require_one_real(c, kTemperature));
   c.set(kCrossProducts, DType::f32, Shape{Dim(0)});  // there are none without that attribute
   c.set(kNoSpeech, DType::f32, Shape{c.shape(0).has_rank() ? c.shape(0)[0] : Dim()});
   return {};
@@ -221,7 +221,8 @@ OpDef define_microsoft_beam_search() {
       .name = "BeamSearch",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {2, kMany},
+      .inputs = "input_ids, max_length, min_length?, num_beams, num_return_sequences, length_penalty?, repetition_penalty?, vocab_mask?, "
+                "prefix_vocab_mask?, attention_mask?, decoder_input_ids?, logits_processor?, captured?...",
       .outputs = {1, 3},
       .attributes = beam_attributes(),
       .infer = infer_beam_search,
@@ -238,7 +239,9 @@ OpDef define_microsoft_whisper_beam_search() {
       .name = "WhisperBeamSearch",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {2, kMany},
+      .inputs = "input_ids, max_length, min_length?, num_beams, num_return_sequences, length_penalty?, repetition_penalty?, vocab_mask?, "
+                "prefix_vocab_mask?, attention_mask?, decoder_input_ids?, logits_processor?, cross_qk_layer_head?, extra_decoding_ids?, "
+                "temperature?, captured?...",
       .outputs = {1, 5},
       .attributes = whisper_attributes(),
       .infer = infer_whisper,

@@ -14,8 +14,8 @@ using Tokens = std::span<const int64_t>;
 Status infer_bifurcation(InferContext& c) {
   const int64_t least = c.attributes().get_int("min_ngram_size", 1), most = c.attributes().get_int("max_ngram_size", 3);
   if (least < 1 || most < least) return error("n-grams are from {} to {} tokens: must be positive, and in this order", least, most);
-  for (const size_t i : {size_t{0}, size_t{1}, size_t{3}}) SV_TRY(require_rank(c, i, "tokens", 1));
-  SV_TRY(require_single(c, 2, "prev_suffix_match_idx"));
+  for (const size_t i : {size_t{0}, size_t{1}, size_t{3}}) SV_TRY(require_rank(c, i, 1));
+  SV_TRY(require_single(c, 2));
   c.set(0, DType::i64, c.has_input(3) ? unknown_dims(1) : c.shape(1));
   c.set(1, DType::i64, Shape{Dim(1)});
   return {};
@@ -64,7 +64,7 @@ OpDef define_microsoft_bifurcation_detector() {
       .name = "BifurcationDetector",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 4},
+      .inputs = "src_tokens, cur_tokens, prev_suffix_match_idx, pred_tokens?",
       .outputs = {2, 2},
       .attributes = {{"min_ngram_size", AttributeKind::kInt, false, 1}, {"max_ngram_size", AttributeKind::kInt, false, 3}},
       .infer = infer_bifurcation,

@@ -51,23 +51,22 @@ std::vector<AttributeDef> generation_attributes() {
 
 Status check_token_rules(const InferContext& c, size_t first) {
   const size_t own = own_input_count(c);
-  if (own > first) SV_TRY(require_one_real(c, first, "repetition_penalty"));
-  const char* masks[] = {"vocab_mask", "prefix_vocab_mask", "attention_mask"};
-  for (size_t i = 0; i < std::size(masks) && first + 1 + i < own; ++i) {
-    SV_TRY(require_dtype(c, first + 1 + i, masks[i], {DType::i32}));
-    SV_TRY(require_rank(c, first + 1 + i, masks[i], i == 0 ? 1 : 2));
+  if (own > first) SV_TRY(require_one_real(c, first));
+  for (size_t i = first + 1; i < std::min(first + 4, own); ++i) {  // vocab_mask, prefix_vocab_mask, attention_mask
+    SV_TRY(require_dtype(c, i, {DType::i32}));
+    SV_TRY(require_rank(c, i, i == first + 1 ? 1 : 2));
   }
   return {};
 }
 
-Status require_one_int(const InferContext& c, size_t input, const char* what) {
-  SV_TRY(require_dtype(c, input, what, {DType::i32}));
-  return require_single(c, input, what);
+Status require_one_int(const InferContext& c, size_t input) {
+  SV_TRY(require_dtype(c, input, {DType::i32}));
+  return require_single(c, input);
 }
 
-Status require_one_real(const InferContext& c, size_t input, const char* what) {
-  SV_TRY(require_dtype(c, input, what, {DType::f32}));
-  return require_single(c, input, what);
+Status require_one_real(const InferContext& c, size_t input) {
+  SV_TRY(require_dtype(c, input, {DType::f32}));
+  return require_single(c, input);
 }
 
 Dim known_length(const InferContext& c, size_t input) {
@@ -86,12 +85,11 @@ Status check_generation(const InferContext& c, size_t most_inputs, ModelType oth
   SV_TRY(check_body(c, "decoder", true));
   SV_TRY(check_body(c, "encoder", model != ModelType::decoder_only));
   SV_TRY(check_body(c, "init_decoder", false));
-  if (own_input_count(c) < 2) return error("has {} inputs of its own, needs prompts and max_length", own_input_count(c));
   const bool speech = model == ModelType::speech;
-  SV_TRY(require_dtype(c, 0, speech ? "input_features" : "input_ids", speech ? DTypeSet{DType::f32, DType::f16} : DTypeSet{DType::i32}));
-  SV_TRY(require_rank(c, 0, speech ? "input_features" : "input_ids", speech ? 3 : 2));
-  SV_TRY(require_one_int(c, 1, "max_length"));
-  return own_input_count(c) > 2 ? require_one_int(c, 2, "min_length") : Status();
+  SV_TRY(require_dtype(c, 0, speech ? DTypeSet{DType::f32, DType::f16} : DTypeSet{DType::i32}));
+  SV_TRY(require_rank(c, 0, speech ? 3 : 2));
+  SV_TRY(require_one_int(c, 1));
+  return own_input_count(c) > 2 ? require_one_int(c, 2) : Status();
 }
 
 Tensor optional_input(const EvaluateContext& c, size_t input) {

@@ -43,8 +43,8 @@ Status check_generation(const InferContext& c, size_t most_inputs, ModelType oth
 /// The inputs that all have behind one another from `first` on: repetition_penalty, vocab_mask, prefix_vocab_mask, attention_mask.
 Status check_token_rules(const InferContext& c, size_t first);
 /// Has one element, of type int32 or float32.
-Status require_one_int(const InferContext& c, size_t input, const char* what);
-Status require_one_real(const InferContext& c, size_t input, const char* what);
+Status require_one_int(const InferContext& c, size_t input);
+Status require_one_real(const InferContext& c, size_t input);
 /// The element where it is known, as a dimension.
 Dim known_length(const InferContext& c, size_t input);
 

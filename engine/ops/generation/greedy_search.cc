@@ -16,10 +16,10 @@ Status infer_tokens(InferContext& c, size_t most_inputs) {
   const size_t own = own_input_count(c);
   SV_TRY(check_token_rules(c, kGreedyTokenRules));
   if (own > kPresenceMask) {
-    SV_TRY(require_dtype(c, kPresenceMask, "presence_mask", {DType::i32}));
-    SV_TRY(require_rank(c, kPresenceMask, "presence_mask", 2));
+    SV_TRY(require_dtype(c, kPresenceMask, {DType::i32}));
+    SV_TRY(require_rank(c, kPresenceMask, 2));
   }
-  if (own > kSeed) SV_TRY(require_one_int(c, kSeed, "seed"));
+  if (own > kSeed) SV_TRY(require_one_int(c, kSeed));
   const Dim batch = c.shape(0).has_rank() ? c.shape(0)[0] : Dim();
   c.set(0, DType::i32, Shape{batch, known_length(c, 1)});
   return {};
@@ -109,7 +109,7 @@ OpDef define_microsoft_greedy_search() {
       .name = "GreedySearch",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {2, kMany},
+      .inputs = "input_ids, max_length, min_length?, repetition_penalty?, vocab_mask?, prefix_vocab_mask?, attention_mask?, captured?...",
       .attributes = generation_attributes(),
       .infer = infer_greedy,
       .evaluate = evaluate_greedy,
@@ -132,7 +132,8 @@ OpDef define_microsoft_sampling() {
       .name = "Sampling",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {2, kMany},
+      .inputs = "input_ids, max_length, min_length?, repetition_penalty?, vocab_mask?, prefix_vocab_mask?, attention_mask?, presence_mask?, "
+                "seed?, captured?...",
       .outputs = {1, 2},
       .attributes = std::move(attributes),
       .infer = infer_sampling,

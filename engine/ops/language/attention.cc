@@ -103,20 +103,18 @@ Status check_attention_attributes(const InferContext& c) {
 }
 
 Status check_attention_inputs(const InferContext& c) {
-  static constexpr const char* kNames[] = {"Q", "K", "V"};
-  for (size_t i = 0; i < 3; ++i) SV_TRY(require_dtype(c, i, kNames[i], kRealTypes));
+  for (size_t i = 0; i < 3; ++i) SV_TRY(require_dtype(c, i, kRealTypes));
   if (c.dtype(kQuery) != c.dtype(kKey))
     return error("Q is {} and K {}: they must be of one type", name_of(c.dtype(kQuery)), name_of(c.dtype(kKey)));
   for (const size_t i : {size_t{kPastKey}, size_t{kPastValue}}) {
-    SV_TRY(require_rank(c, i, i == kPastKey ? "past_key" : "past_value", 4));
+    SV_TRY(require_rank(c, i, 4));
     const size_t same = i == kPastKey ? kKey : kValue;
     if (c.has_input(i) && c.dtype(i) != c.dtype(same))
-      return error("{} is {}, must be {} as {} is", i == kPastKey ? "past_key" : "past_value", name_of(c.dtype(i)),
-                   name_of(c.dtype(same)), kNames[same]);
+      return error("{} is {}, must be {} as {} is", c.described(i), name_of(c.dtype(i)), name_of(c.dtype(same)), c.described(same));
   }
-  SV_TRY(require_dtype(c, kMask, "attn_mask", kAttentionMasks));
-  SV_TRY(require_dtype(c, kLengths, "nonpad_kv_seqlen", {DType::i64}));
-  SV_TRY(require_rank(c, kLengths, "nonpad_kv_seqlen", 1));
+  SV_TRY(require_dtype(c, kMask, kAttentionMasks));
+  SV_TRY(require_dtype(c, kLengths, {DType::i64}));
+  SV_TRY(require_rank(c, kLengths, 1));
   if (c.has_input(kLengths) && c.shape(kLengths).has_rank() && c.shape(kQuery).has_rank() &&
       known_different(c.shape(kLengths)[0], c.shape(kQuery)[0]))
     return error("nonpad_kv_seqlen has {} elements, needs one for each of {} in the batch", c.shape(kLengths)[0].value(),
@@ -247,7 +245,7 @@ OpDef define_attention() {
       .name = "Attention",
       .since = 23,
       .until = 28,
-      .inputs = {3, 7},
+      .inputs = "Q, K, V, attn_mask?, past_key?, past_value?, nonpad_kv_seqlen?",
       .outputs = {1, 4},
       .attributes = {attention_int("is_causal", int64_t{0}),
                      attention_int("q_num_heads"),

@@ -57,17 +57,17 @@ Shape state_shape(const Attributes& a, const Shape& x, const Dim& length) {
 Status infer_causal_conv(InferContext& c) {
   SV_TRY(check_conv_options(c));
   const bool last = c.attributes().get_int("channels_last", 0) != 0;
-  SV_TRY(last ? require_rank_at_least(c, kCausalInput, "input", 3) : require_rank(c, kCausalInput, "input", 3));
-  SV_TRY(require_rank(c, kCausalWeight, "weight", 3));
+  SV_TRY(last ? require_rank_at_least(c, kCausalInput, 3) : require_rank(c, kCausalInput, 3));
+  SV_TRY(require_rank(c, kCausalWeight, 3));
   const Shape x = c.shape(kCausalInput).has_rank() || last ? c.shape(kCausalInput) : unknown_dims(3);
   const Shape w = c.shape(kCausalWeight).has_rank() ? c.shape(kCausalWeight) : unknown_dims(3);
   const Dim channels = !x.has_rank() ? Dim() : last ? product(x, 2, static_cast<size_t>(x.rank())) : x[1];
   if (known_different(channels, w[0]) || known_different(w[1], Dim(1)) || (w[2].is_static() && w[2].value() < 1))
     return error("weight is {}, needs [channels, 1, width] for the channels of input {}", to_string(w), to_string(x));
-  SV_TRY(require_shape(c, kCausalBias, Shape{w[0]}, "bias"));
+  SV_TRY(require_shape(c, kCausalBias, Shape{w[0]}));
   const Dim before = w[2].is_static() ? multiply(Dim(w[2].value() - 1), Dim(c.attributes().get_int("dilation", 1))) : Dim();
   const Shape state = state_shape(c.attributes(), x, before);
-  SV_TRY(require_shape(c, kCausalPast, state, "past_state"));
+  SV_TRY(require_shape(c, kCausalPast, state));
   c.set(0, c.dtype(0), x);
   c.set(1, c.dtype(0), state);
   return {};

@@ -8,7 +8,7 @@ OpDef define_causal_conv_with_state() {
       .name = "CausalConvWithState",
       .since = 27,
       .until = 28,
-      .inputs = {2, 4},
+      .inputs = "input, weight, bias?, past_state?",
       .outputs = {2, 2},
       .attributes = {{"activation", AttributeKind::kString, false, "none"}},
       .expand = expand_causal_conv,

@@ -44,44 +44,44 @@ void decay_state(const LinearShape& s, const float* decay, float* state) {
 namespace {
 
 enum LinearInput : size_t { kLinearQuery, kLinearKey, kLinearValue, kLinearPast, kLinearDecay, kLinearBeta };
-constexpr const char* kLinearNames[] = {"query", "key", "value", "past_state", "decay", "beta"};
 
 Status check_linear_inputs(const InferContext& c, size_t first) {
   SV_ASSIGN(const LinearRule rule, linear_rule(c.attributes()));
   const Shape& query = c.shape(first);
   for (size_t i = 0; i < 6; ++i) {
     const size_t at = first + i;
-    SV_TRY(require_dtype(c, at, kLinearNames[i], {DType::f32, DType::f16, DType::bf16}));
-    SV_TRY(require_rank(c, at, kLinearNames[i], i == kLinearPast ? 4 : 3));
+    SV_TRY(require_dtype(c, at, {DType::f32, DType::f16, DType::bf16}));
+    SV_TRY(require_rank(c, at, i == kLinearPast ? 4 : 3));
     if (i == kLinearPast || !c.has_input(at)) continue;
     if (c.dtype(at) != c.dtype(first))
-      return error("{} is {}, must be {} as query is", kLinearNames[i], name_of(c.dtype(at)), name_of(c.dtype(first)));
+      return error("{} is {}, must be {} as query is", c.described(at), name_of(c.dtype(at)), name_of(c.dtype(first)));
     for (size_t d = 0; d < 2; ++d)
       if (query.has_rank() && c.shape(at).has_rank() && known_different(query[d], c.shape(at)[d]))
-        return error("{} {} and query {} need the same first two dimensions", kLinearNames[i], to_string(c.shape(at)), to_string(query));
+        return error("{} {} and query {} need the same first two dimensions", c.described(at), to_string(c.shape(at)), to_string(query));
   }
-  if (rule.decays && !c.has_input(first + kLinearDecay)) return error("this update_rule needs input decay");
-  if (rule.corrects && !c.has_input(first + kLinearBeta)) return error("this update_rule needs input beta");
-  if (!rule.decays && c.has_input(first + kLinearDecay)) return error("this update_rule takes no input decay");
-  if (!rule.corrects && c.has_input(first + kLinearBeta)) return error("this update_rule takes no input beta");
+  if (rule.decays && !c.has_input(first + kLinearDecay)) return error("this update_rule needs {}", c.described(first + kLinearDecay));
+  if (rule.corrects && !c.has_input(first + kLinearBeta)) return error("this update_rule needs {}", c.described(first + kLinearBeta));
+  if (!rule.decays && c.has_input(first + kLinearDecay)) return error("this update_rule takes no {}", c.described(first + kLinearDecay));
+  if (!rule.corrects && c.has_input(first + kLinearBeta)) return error("this update_rule takes no {}", c.described(first + kLinearBeta));
   return {};
 }
 
 /// The size of one of `heads` heads in the last dimension of an input.
-Result<Dim> linear_head(const Shape& shape, const char* name, int64_t heads) {
+Result<Dim> linear_head(const InferContext& c, size_t input, int64_t heads) {
+  const Shape& shape = c.shape(input);
   if (!shape.has_rank() || !shape[2].is_static()) return Dim();
-  if (shape[2].value() % heads != 0) return error("{} {} cannot be cut into {} heads", name, to_string(shape), heads);
+  if (shape[2].value() % heads != 0) return error("{} {} cannot be cut into {} heads", c.described(input), to_string(shape), heads);
   return Dim(shape[2].value() / heads);
 }
 
-Status check_last(const InferContext& c, size_t input, const char* name, std::initializer_list<Dim> allowed) {
+Status check_last(const InferContext& c, size_t input, std::initializer_list<Dim> allowed) {
   if (!c.has_input(input) || !c.shape(input).has_rank()) return {};
   std::string list;
   for (const Dim& d : allowed) {
     if (!known_different(d, c.shape(input)[2])) return {};
     list += fmt::format("{}{}", list.empty() ? "" : " or ", d.value());
   }
-  return error("{} is {}, its last dimension must be {}", name, to_string(c.shape(input)), list);
+  return error("{} is {}, its last dimension must be {}", c.described(input), to_string(c.shape(input)), list);
 }
 
 }  // namespace
@@ -92,13 +92,13 @@ Result<LinearTypes> linear_types(const InferContext& c, size_t first) {
   const int64_t q_heads = c.attributes().get_int("q_num_heads", 0), kv_heads = c.attributes().get_int("kv_num_heads", 0);
   if (q_heads < 1 || kv_heads < 1 || q_heads % kv_heads != 0)
     return error("q_num_heads {} must be a multiple of kv_num_heads {}, both at least 1", q_heads, kv_heads);
-  SV_ASSIGN(const Dim size, linear_head(query, "query", q_heads));
-  SV_ASSIGN(const Dim key, linear_head(c.shape(first + kLinearKey), "key", kv_heads));
-  SV_ASSIGN(const Dim value, linear_head(c.shape(first + kLinearValue), "value", kv_heads));
+  SV_ASSIGN(const Dim size, linear_head(c, first + kLinearQuery, q_heads));
+  SV_ASSIGN(const Dim key, linear_head(c, first + kLinearKey, kv_heads));
+  SV_ASSIGN(const Dim value, linear_head(c, first + kLinearValue, kv_heads));
   if (known_different(size, key)) return error("heads of query have {} elements, those of key {}", size.value(), key.value());
   const Dim both = merge(size, key);
-  SV_TRY(check_last(c, first + kLinearDecay, "decay", {multiply(Dim(kv_heads), both), Dim(kv_heads)}));
-  SV_TRY(check_last(c, first + kLinearBeta, "beta", {Dim(kv_heads), Dim(1)}));
+  SV_TRY(check_last(c, first + kLinearDecay, {multiply(Dim(kv_heads), both), Dim(kv_heads)}));
+  SV_TRY(check_last(c, first + kLinearBeta, {Dim(kv_heads), Dim(1)}));
   const Dim batch = query.has_rank() ? query[0] : Dim(), tokens = query.has_rank() ? query[1] : Dim();
   const Shape state{batch, Dim(kv_heads), both, value};
   if (c.has_input(first + kLinearPast) && past.has_rank())
@@ -205,7 +205,7 @@ OpDef define_linear_attention() {
       .name = "LinearAttention",
       .since = 27,
       .until = 28,
-      .inputs = {3, 6},
+      .inputs = "query, key, value, past_state?, decay?, beta?",
       .outputs = {2, 2},
       .attributes = {{"q_num_heads", AttributeKind::kInt, true},
                      {"kv_num_heads", AttributeKind::kInt, true},

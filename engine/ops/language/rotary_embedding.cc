@@ -12,29 +12,28 @@ namespace {
 Status check_rotary_caches(const InferContext& c, const Dim& batch, const Dim& length, const Dim& half) {
   const bool picked = c.has_input(3);
   for (size_t i = 1; i < 3; ++i) {
-    const char* name = i == 1 ? "cos_cache" : "sin_cache";
-    SV_TRY(require_rank(c, i, name, picked ? 2 : 3));
-    if (c.dtype(i) != c.dtype(0)) return error("{} is {}, must be {} as X is", name, name_of(c.dtype(i)), name_of(c.dtype(0)));
+    SV_TRY(require_rank(c, i, picked ? 2 : 3));
+    if (c.dtype(i) != c.dtype(0)) return error("{} is {}, must be {} as X is", c.described(i), name_of(c.dtype(i)), name_of(c.dtype(0)));
     if (!c.shape(i).has_rank()) continue;
     if (known_different(c.shape(i).back(), half))
-      return error("{} is {}, its last dimension must be half of what is rotated, {}", name, to_string(c.shape(i)), half.value());
+      return error("{} is {}, its last dimension must be half of what is rotated, {}", c.described(i), to_string(c.shape(i)), half.value());
     const bool one_batch = c.shape(i)[0] == Dim(1);
     if (!picked && ((!one_batch && known_different(c.shape(i)[0], batch)) || known_different(c.shape(i)[1], length)))
-      return error("{} is {}; without position_ids it needs a row for every token of X {}", name, to_string(c.shape(i)),
+      return error("{} is {}; without position_ids it needs a row for every token of X {}", c.described(i), to_string(c.shape(i)),
                    to_string(c.shape(0)));
   }
   if (!picked) return {};
   if (c.shape(1).has_rank() && c.shape(2).has_rank() && known_different(c.shape(1)[0], c.shape(2)[0]))
     return error("cos_cache {} and sin_cache {} must be of one shape", to_string(c.shape(1)), to_string(c.shape(2)));
-  SV_TRY(require_dtype(c, 3, "position_ids", {DType::i64}));
-  SV_TRY(require_rank(c, 3, "position_ids", 2));
+  SV_TRY(require_dtype(c, 3, {DType::i64}));
+  SV_TRY(require_rank(c, 3, 2));
   if (c.shape(3).has_rank() && (known_different(c.shape(3)[0], batch) || known_different(c.shape(3)[1], length)))
     return error("position_ids {} must have an element for every token of X {}", to_string(c.shape(3)), to_string(c.shape(0)));
   return {};
 }
 
 Status infer_rotary_embedding(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   c.set(0, c.dtype(0), c.shape(0));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) return {};
@@ -136,7 +135,7 @@ OpDef define_rotary_embedding() {
       .name = "RotaryEmbedding",
       .since = 23,
       .until = 28,
-      .inputs = {3, 4},
+      .inputs = "X, cos_cache, sin_cache, position_ids?",
       .attributes = {{"interleaved", AttributeKind::kInt, false, 0},
                      {"num_heads", AttributeKind::kInt},
                      {"rotary_embedding_dim", AttributeKind::kInt, false, 0}},

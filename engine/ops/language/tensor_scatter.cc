@@ -24,8 +24,8 @@ Status infer_tensor_scatter(InferContext& c) {
   if (is_handle(c.dtype(0))) return error("past_cache is {}, must be a tensor of numbers", name_of(c.dtype(0)));
   if (c.dtype(1) != c.dtype(0))
     return error("update is {}, must be {} as past_cache is", name_of(c.dtype(1)), name_of(c.dtype(0)));
-  SV_TRY(require_dtype(c, 2, "write_indices", {DType::i64}));
-  SV_TRY(require_rank(c, 2, "write_indices", 1));
+  SV_TRY(require_dtype(c, 2, {DType::i64}));
+  SV_TRY(require_rank(c, 2, 1));
   const Shape &past = c.shape(0), &update = c.shape(1);
   c.set(0, c.dtype(0), past);
   if (!past.has_rank()) return {};
@@ -131,7 +131,7 @@ OpDef define_tensor_scatter() {
       .name = "TensorScatter",
       .since = 24,
       .until = 28,
-      .inputs = {2, 3},
+      .inputs = "past_cache, update, write_indices?",
       .attributes = {{"axis", AttributeKind::kInt, false, -2},
                      {"mode", AttributeKind::kString, false, "linear"}},
       .infer = infer_tensor_scatter,

@@ -12,7 +12,7 @@ Status infer_cross_entropy_grad(InferContext& c) {
   SV_TRY(check_loss(c, 1));
   const Shape &dy = c.shape(0), &labels = c.shape(2);
   if (c.attributes().get_string("reduction", "mean") != "none") {
-    SV_TRY(require_single(c, 0, "dy"));
+    SV_TRY(require_single(c, 0));
   } else if (dy.has_rank() && labels.has_rank()) {
     bool fits = dy.rank() == labels.rank();
     for (size_t i = 0; fits && i < dy.dims().size(); ++i) fits = !known_different(dy[i], labels[i]);
@@ -67,7 +67,7 @@ OpDef define_cross_entropy_grad() {
   return {
       .name = "CrossEntropyGrad",
       .domain = kInternalDomain,
-      .inputs = {3, 4},
+      .inputs = "dy, log_prob, labels, weights?",
       .attributes = cross_entropy_grad_attributes(),
       .infer = infer_cross_entropy_grad,
       .lower = lower_cross_entropy_grad,

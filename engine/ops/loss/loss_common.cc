@@ -33,7 +33,7 @@ Status check_loss(const InferContext& c, size_t scores) {
     return error("reduction is '{}', needs mean, sum or none", reduction);
   const float smoothing = c.attributes().get_float("label_smoothing");
   if (!(smoothing >= 0 && smoothing <= 1)) return error("label_smoothing is {}, needs 0 to 1", smoothing);
-  SV_TRY(require_rank(c, scores + 2, "weights", 1));
+  SV_TRY(require_rank(c, scores + 2, 1));
   const Shape &x = c.shape(scores), &labels = c.shape(scores + 1);
   if (!x.has_rank() || !labels.has_rank()) return {};
   if (x.rank() < 2) return error("scores {} are of rank {}, need 2 or more: N, C, ...", to_string(x), x.rank());

@@ -18,7 +18,7 @@ OpDef define_negative_log_likelihood_loss() {
   return {
       .name = "NegativeLogLikelihoodLoss",
       .since = 12,
-      .inputs = {2, 3},
+      .inputs = "input, target, weight?",
       .attributes = loss_attributes(),
       .infer = infer_negative_log_likelihood_loss,
       .lower = [](LowerContext& c) { return lower_loss(c, 0, c.in(0)); },

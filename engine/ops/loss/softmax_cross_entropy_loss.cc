@@ -42,7 +42,7 @@ OpDef define_softmax_cross_entropy_loss() {
   return {
       .name = "SoftmaxCrossEntropyLoss",
       .since = 12,
-      .inputs = {2, 3},
+      .inputs = "scores, labels, weights?",
       .outputs = {1, 2},
       .attributes = loss_attributes(),
       .infer = infer_softmax_cross_entropy_loss,

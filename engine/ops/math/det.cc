@@ -11,8 +11,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_det(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
-  SV_TRY(require_rank_at_least(c, 0, "X", 2));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_rank_at_least(c, 0, 2));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) {
     c.set(0, c.dtype(0), Shape());
@@ -110,6 +110,7 @@ OpDef define_det() {
   return {
       .name = "Det",
       .since = 11,
+      .inputs = "X",
       .infer = infer_det,
       .lower = lower_det,
       .types = {{"T", kRealTypes, {0}}},

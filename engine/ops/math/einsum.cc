@@ -18,7 +18,7 @@ Status infer_einsum(InferContext& c) {
   bool ranks = true;
   std::vector<Shape> shapes;
   for (size_t i = 0; i < c.input_count(); ++i) {
-    SV_TRY(require_dtype(c, i, "operand", kNumericTypes | DTypeSet{DType::bf16}));
+    SV_TRY(require_dtype(c, i, kNumericTypes | DTypeSet{DType::bf16}));
     shapes.push_back(c.shape(i));
     ranks = ranks && shapes.back().has_rank();
   }
@@ -121,7 +121,7 @@ OpDef define_einsum() {
   return {
       .name = "Einsum",
       .since = 12,
-      .inputs = {1, kVariadic},
+      .inputs = "Inputs...",
       .attributes = {{"equation", AttributeKind::kString, true}},
       .infer = infer_einsum,
       .lower = lower_einsum,

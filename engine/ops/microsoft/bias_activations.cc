@@ -27,14 +27,14 @@ Status expand_quick_gelu(ExpandContext& c) {
 
 Status infer_with_bias(InferContext& c) {
   SV_TRY(infer_as_first(c));
-  return require_last(c, 1, "bias");
+  return require_last(c, 1);
 }
 
 Status infer_bias_add(InferContext& c) {
   SV_TRY(infer_with_bias(c));
-  SV_TRY(require_rank(c, 0, "X", 3));
-  SV_TRY(require_rank(c, 2, "skip", 3));
-  return require_same_shape(c, 0, "X", 2, "skip");
+  SV_TRY(require_rank(c, 0, 3));
+  SV_TRY(require_rank(c, 2, 3));
+  return require_same_shape(c, 0, 2);
 }
 
 Status expand_bias_add(ExpandContext& c) {
@@ -44,7 +44,7 @@ Status expand_bias_add(ExpandContext& c) {
 
 Status infer_bias_split(InferContext& c) {
   SV_TRY(infer_with_bias(c));
-  SV_TRY(require_rank(c, 0, "X", 3));
+  SV_TRY(require_rank(c, 0, 3));
   if (!c.shape(0).has_rank()) return c.set(0, c.dtype(0), unknown_dims(3)), Status{};
   std::vector<Dim> dims = c.shape(0).dims();
   if (dims[2].is_static() && dims[2].value() % 2 != 0)
@@ -68,7 +68,7 @@ Status infer_bias_softmax(InferContext& c) {
   if (!x.has_rank()) return {};
   const int64_t axis = c.attributes().get_int("axis", 1);
   if (axis < -x.rank() || axis >= x.rank()) return error("axis {} is none of data {}", axis, to_string(x));
-  SV_TRY(require_broadcast_to(c.shape(1), "bias", x, "data"));
+  SV_TRY(require_broadcast_to(c, 1, x, "data"));
   if (c.attributes().get_int("is_inner_broadcast", 1) == 0 || !c.shape(1).has_rank()) return {};
   return c.shape(1).rank() == x.rank() ? Status{}
                                        : error("bias {} must have the rank of data {}", to_string(c.shape(1)), to_string(x));
@@ -87,11 +87,11 @@ Status expand_bias_softmax(ExpandContext& c) {
 }
 
 Status infer_bias_dropout(InferContext& c) {
-  for (size_t i = 0; i < 3; ++i) SV_TRY(require_dtype(c, i, "data, bias and residual", kRealTypes));
+  for (size_t i = 0; i < 3; ++i) SV_TRY(require_dtype(c, i, kRealTypes));
   if (c.dtype(1) != c.dtype(0) || (c.has_input(2) && c.dtype(2) != c.dtype(0)))
     return error("data, bias and residual must be of one type");
-  SV_TRY(require_broadcast_to(c.shape(1), "bias", c.shape(0), "data"));
-  if (c.has_input(2)) SV_TRY(require_same_shape(c, 0, "data", 2, "residual"));
+  SV_TRY(require_broadcast_to(c, 1, c.shape(0), "data"));
+  if (c.has_input(2)) SV_TRY(require_same_shape(c, 0, 2));
   c.set(0, c.dtype(0), c.shape(0));
   c.set(1, DType::boolean, c.shape(0));
   return {};
@@ -111,7 +111,7 @@ Status expand_bias_dropout(ExpandContext& c) {
 }
 
 template <Status (*kExpand)(ExpandContext&)>
-OpDef with_bias_op(const char* name, Arity inputs, Status (*infer)(InferContext&)) {
+OpDef with_bias_op(const char* name, OpInputs inputs, Status (*infer)(InferContext&)) {
   return {.name = name,
           .domain = kMicrosoftDomain,
           .until = 1,
@@ -125,22 +125,22 @@ OpDef with_bias_op(const char* name, Arity inputs, Status (*infer)(InferContext&
 }  // namespace
 
 OpDef define_microsoft_gelu() {
-  OpDef op = with_bias_op<expand_gelu<false>>("Gelu", {1, 1}, infer_as_first);
+  OpDef op = with_bias_op<expand_gelu<false>>("Gelu", "X", infer_as_first);
   op.samples = "(float32[2, 3, 18])"
                "(float32[])";
   return op;
 }
 
 OpDef define_microsoft_fast_gelu() {
-  OpDef op = with_bias_op<expand_gelu<true>>("FastGelu", {1, 2}, infer_with_bias);
+  OpDef op = with_bias_op<expand_gelu<true>>("FastGelu", "X, bias?", infer_with_bias);
   op.samples += "(float32[1])";
   return op;
 }
 
-OpDef define_microsoft_bias_gelu() { return with_bias_op<expand_gelu<false>>("BiasGelu", {2, 2}, infer_with_bias); }
+OpDef define_microsoft_bias_gelu() { return with_bias_op<expand_gelu<false>>("BiasGelu", "A, B", infer_with_bias); }
 
 OpDef define_microsoft_quick_gelu() {
-  OpDef op = with_bias_op<expand_quick_gelu>("QuickGelu", {1, 1}, infer_as_first);
+  OpDef op = with_bias_op<expand_quick_gelu>("QuickGelu", "X", infer_as_first);
   op.attributes = {{"alpha", AttributeKind::kFloat, false, 1.702f}};
   op.samples = "(float32[2, 3, 18])"
                "(float32[1]) {alpha = 1.0}";
@@ -148,15 +148,15 @@ OpDef define_microsoft_quick_gelu() {
 }
 
 OpDef define_microsoft_bias_add() {
-  OpDef op = with_bias_op<expand_bias_add>("BiasAdd", {3, 3}, infer_bias_add);
+  OpDef op = with_bias_op<expand_bias_add>("BiasAdd", "X, bias, skip", infer_bias_add);
   op.samples = "(float32[2, 3, 18], float32[18], float32[2, 3, 18])";
   return op;
 }
 
-OpDef define_microsoft_bias_split_gelu() { return with_bias_op<expand_bias_split>("BiasSplitGelu", {2, 2}, infer_bias_split); }
+OpDef define_microsoft_bias_split_gelu() { return with_bias_op<expand_bias_split>("BiasSplitGelu", "X, bias", infer_bias_split); }
 
 OpDef define_microsoft_bias_softmax() {
-  OpDef op = with_bias_op<expand_bias_softmax>("BiasSoftmax", {2, 2}, infer_bias_softmax);
+  OpDef op = with_bias_op<expand_bias_softmax>("BiasSoftmax", "data, bias", infer_bias_softmax);
   op.attributes = {{"axis", AttributeKind::kInt, false, 1}, {"is_inner_broadcast", AttributeKind::kInt, true}};
   op.samples = "(float32[2, 3, 4, 5], float32[2, 1, 1, 5]) {axis = 3, is_inner_broadcast = 1}"
                "(float32[2, 3, 4], float32[3, 4]) {axis = 1, is_inner_broadcast = 0}";
@@ -164,7 +164,7 @@ OpDef define_microsoft_bias_softmax() {
 }
 
 OpDef define_microsoft_bias_dropout() {
-  OpDef op = with_bias_op<expand_bias_dropout>("BiasDropout", {2, 5}, infer_bias_dropout);
+  OpDef op = with_bias_op<expand_bias_dropout>("BiasDropout", "data, bias, residual?, ratio?, training_mode?", infer_bias_dropout);
   op.outputs = {1, 2};
   op.attributes = {{"seed", AttributeKind::kInt}};
   op.samples = "(float32[2, 3, 18], float32[18], float32[2, 3, 18]) 2";

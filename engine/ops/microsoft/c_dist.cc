@@ -17,8 +17,8 @@ bool is_euclidean(const Attributes& a) { return a.get_string("metric", "sqeuclid
 
 Status infer_c_dist(InferContext& c) {
   for (const size_t i : {size_t{0}, size_t{1}}) {
-    SV_TRY(require_dtype(c, i, i == 0 ? "A" : "B", {DType::f32, DType::f64}));
-    SV_TRY(require_rank(c, i, i == 0 ? "A" : "B", 2));
+    SV_TRY(require_dtype(c, i, {DType::f32, DType::f64}));
+    SV_TRY(require_rank(c, i, 2));
   }
   SV_TRY(require_same_dtypes(c));
   const std::string metric = c.attributes().get_string("metric", "sqeuclidean");
@@ -88,7 +88,7 @@ OpDef define_c_dist() {
       .name = "CDist",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {2, 2},
+      .inputs = "A, B",
       .attributes = {{"metric", AttributeKind::kString, false, "sqeuclidean"}},
       .infer = infer_c_dist,
       .lower = lower_c_dist,

@@ -28,15 +28,15 @@ bool has_filters_last(const Node& node) { return node.op().name == std::string_v
 /// Batch and channels are known; the sizes between them follow when the node is expanded.
 Status infer_last_conv(InferContext& c) {
   SV_TRY(check_runtime_activation(c.attributes().get_string("activation", "")));
-  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
-  SV_TRY(require_rank_at_least(c, 0, "X", 3));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_rank_at_least(c, 0, 3));
   const Shape &x = c.shape(0), &w = c.shape(1);
   for (const size_t i : {1, 2, 3})
     if (c.has_input(i) && c.dtype(i) != c.dtype(0))
-      return error("input {} is {}, must be {} as X is", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
+      return error("{} is {}, must be {} as X is", c.described(i), name_of(c.dtype(i)), name_of(c.dtype(0)));
   if (!x.has_rank()) return c.set(0, c.dtype(0), Shape()), Status{};
-  SV_TRY(require_rank(c, 1, "W", x.rank()));
-  if (c.has_input(3)) SV_TRY(require_rank(c, 3, "Z", x.rank()));
+  SV_TRY(require_rank(c, 1, x.rank()));
+  if (c.has_input(3)) SV_TRY(require_rank(c, 3, x.rank()));
   const int64_t group = c.attributes().get_int("group", 1);
   const Dim filter_channels = !w.has_rank() ? Dim() : has_filters_last(c.node()) ? w.back() : w[1];
   if (filter_channels.is_static() && known_different(multiply(filter_channels, Dim(group)), x.back()))
@@ -60,8 +60,8 @@ Status expand_last_conv(ExpandContext& c) {
 }
 
 Status infer_last_pool(InferContext& c) {
-  SV_TRY(require_bytes(c, 0, "x"));
-  SV_TRY(require_rank_at_least(c, 0, "x", 3));
+  SV_TRY(require_bytes(c, 0));
+  SV_TRY(require_rank_at_least(c, 0, 3));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) return c.set(0, c.dtype(0), Shape()), Status{};
   Shape y = unknown_dims(x.rank());
@@ -84,10 +84,10 @@ bool is_last(const Attributes& attributes) { return attributes.get_int("channels
 Status infer_runtime_q_conv(InferContext& c) {
   if (!is_last(c.attributes())) return all_ops().find("", "QLinearConv")->infer(c);
   constexpr size_t kW = 3, kYZero = 7;
-  SV_TRY(require_rank_at_least(c, 0, "x", 3));
+  SV_TRY(require_rank_at_least(c, 0, 3));
   const Shape &x = c.shape(0), &w = c.shape(kW);
   if (!x.has_rank()) return c.set(0, c.dtype(kYZero), Shape()), Status{};
-  SV_TRY(require_rank(c, kW, "w", x.rank()));
+  SV_TRY(require_rank(c, kW, x.rank()));
   Shape y = unknown_dims(x.rank());
   y.set(0, x[0]);
   if (w.has_rank()) y.set(static_cast<size_t>(x.rank()) - 1, w[0]);
@@ -108,14 +108,14 @@ Status expand_runtime_q_conv(ExpandContext& c) {
   return {};
 }
 
-OpDef last_conv(const char* name, int inputs, std::vector<AttributeDef> more, std::string samples) {
+OpDef last_conv(const char* name, OpInputs inputs, std::vector<AttributeDef> more, std::string samples) {
   std::vector<AttributeDef> attributes = conv_attributes();
   attributes.insert(attributes.end(), more.begin(), more.end());
   return {
       .name = name,
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {2, inputs},
+      .inputs = inputs,
       .attributes = std::move(attributes),
       .expand = expand_last_conv,
       .infer = infer_last_conv,
@@ -127,14 +127,14 @@ OpDef last_conv(const char* name, int inputs, std::vector<AttributeDef> more, st
 }  // namespace
 
 OpDef define_nhwc_conv() {
-  return last_conv("NhwcConv", 3, {},
+  return last_conv("NhwcConv", "X, W, B?", {},
                    "(float32[1, 6, 5, 3], float32[8, 2, 3, 3], float32[8]) {pads = [1, 1, 1, 1]}"
                    "(float32[2, 7, 4], float32[4, 3, 2]) {group = 2, strides = [2]}"
                    "(float32[1, 1, 1, 1], float32[1, 1, 1, 1])");
 }
 
 OpDef define_nhwc_fused_conv() {
-  return last_conv("NhwcFusedConv", 4, {{"activation", AttributeKind::kString}, {"activation_params", AttributeKind::kFloats}},
+  return last_conv("NhwcFusedConv", "X, W, B?, Z?", {{"activation", AttributeKind::kString}, {"activation_params", AttributeKind::kFloats}},
                    "(float32[1, 6, 5, 3], float32[8, 3, 3, 2], float32[8]) {pads = [1, 1, 1, 1]}"
                    "(float32[2, 7, 4], float32[4, 2, 3]) {group = 2, strides = [2]}"
                    R"((float32[1, 6, 5, 3], float32[8, 3, 3, 3], float32[8], float32[1, 4, 3, 8]) {activation = "LeakyRelu", )"
@@ -149,7 +149,7 @@ OpDef define_microsoft_q_linear_conv() {
       .name = "QLinearConv",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {8, 9},
+      .inputs = "x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B?",
       .attributes = std::move(attributes),
       .expand = expand_runtime_q_conv,
       .infer = infer_runtime_q_conv,
@@ -169,6 +169,7 @@ OpDef define_nhwc_max_pool() {
       .name = "NhwcMaxPool",
       .domain = kMicrosoftDomain,
       .until = 1,
+      .inputs = "x",
       .attributes = {{"auto_pad", AttributeKind::kString, false, "NOTSET"},
                      {"ceil_mode", AttributeKind::kInt, false, 0},
                      {"dilations", AttributeKind::kInts},

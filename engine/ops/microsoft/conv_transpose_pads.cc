@@ -20,15 +20,15 @@ std::optional<Attributes> with_pads(const InferContext& c) {
 
 /// Batch and channels are known, sizes where Pads are.
 Status infer_padded_transpose(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   SV_TRY(check_spatial_rank(c.shape(0), "X"));
-  SV_TRY(require_dtype(c, kPads, "Pads", {DType::i64}));
-  SV_TRY(require_rank(c, kPads, "Pads", 1));
+  SV_TRY(require_dtype(c, kPads, {DType::i64}));
+  SV_TRY(require_rank(c, kPads, 1));
   for (const size_t i : {size_t{1}, kBias})
     if (c.has_input(i) && c.dtype(i) != c.dtype(0))
-      return error("input {} is {}, must be {} as X is", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
+      return error("{} is {}, must be {} as X is", c.described(i), name_of(c.dtype(i)), name_of(c.dtype(0)));
   SV_TRY(check_spatial_rank(c.shape(1), "W"));
-  SV_TRY(require_rank(c, kBias, "B", 1));
+  SV_TRY(require_rank(c, kBias, 1));
   SV_TRY(check_transpose_channels(c, kBias));
   const Shape &x = c.shape(0), &w = c.shape(1);
   if (!x.has_rank()) return c.set(0, c.dtype(0), Shape()), Status{};
@@ -65,7 +65,7 @@ OpDef define_microsoft_conv_transpose_with_dynamic_pads() {
       .name = "ConvTransposeWithDynamicPads",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {2, 4},
+      .inputs = "X, W, Pads?, B?",
       .attributes = std::move(attributes),
       .expand = expand_padded_transpose,
       .infer = infer_padded_transpose,

@@ -15,14 +15,14 @@ enum CropInput : size_t { kCropImages, kCropBoxes, kCropBatch, kCropSize };
 constexpr int64_t kMostCropped = int64_t{1} << 20;
 
 Status infer_crop_and_resize(InferContext& c) {
-  SV_TRY(require_dtype(c, kCropImages, "X", kRealTypes));
-  SV_TRY(require_dtype(c, kCropBoxes, "rois", {c.dtype(kCropImages)}));
+  SV_TRY(require_dtype(c, kCropImages, kRealTypes));
+  SV_TRY(require_dtype(c, kCropBoxes, {c.dtype(kCropImages)}));
   for (const size_t i : {kCropBatch, kCropSize}) {
-    SV_TRY(require_dtype(c, i, i == kCropBatch ? "batch_indices" : "crop_size", {DType::i32}));
-    SV_TRY(require_rank(c, i, i == kCropBatch ? "batch_indices" : "crop_size", 1));
+    SV_TRY(require_dtype(c, i, {DType::i32}));
+    SV_TRY(require_rank(c, i, 1));
   }
-  SV_TRY(require_rank(c, kCropImages, "X", 4));
-  SV_TRY(require_rank(c, kCropBoxes, "rois", 2));
+  SV_TRY(require_rank(c, kCropImages, 4));
+  SV_TRY(require_rank(c, kCropBoxes, 2));
   const std::string mode = c.attributes().get_string("mode", "bilinear");
   if (mode != "bilinear" && mode != "nearest") return error("mode is '{}', must be bilinear or nearest", mode);
   const Shape &x = c.shape(kCropImages), &rois = c.shape(kCropBoxes), &batch = c.shape(kCropBatch), &size = c.shape(kCropSize);
@@ -154,12 +154,12 @@ Status crop_and_resize_gradient(GradientContext& c) {
 enum CropGradInput : size_t { kCropDy, kCropDyImages, kCropDyBoxes, kCropDyBatch };
 
 Status infer_crop_and_resize_grad(InferContext& c) {
-  SV_TRY(require_dtype(c, kCropDy, "dY", {DType::f32, DType::f64}));
-  for (const size_t i : {kCropDyImages, kCropDyBoxes}) SV_TRY(require_dtype(c, i, i == kCropDyImages ? "X" : "rois", {c.dtype(kCropDy)}));
-  SV_TRY(require_dtype(c, kCropDyBatch, "batch_indices", {DType::i32}));
-  for (const size_t i : {kCropDy, kCropDyImages}) SV_TRY(require_rank(c, i, i == kCropDy ? "dY" : "X", 4));
-  SV_TRY(require_rank(c, kCropDyBoxes, "rois", 2));
-  SV_TRY(require_rank(c, kCropDyBatch, "batch_indices", 1));
+  SV_TRY(require_dtype(c, kCropDy, {DType::f32, DType::f64}));
+  for (const size_t i : {kCropDyImages, kCropDyBoxes}) SV_TRY(require_dtype(c, i, {c.dtype(kCropDy)}));
+  SV_TRY(require_dtype(c, kCropDyBatch, {DType::i32}));
+  for (const size_t i : {kCropDy, kCropDyImages}) SV_TRY(require_rank(c, i, 4));
+  SV_TRY(require_rank(c, kCropDyBoxes, 2));
+  SV_TRY(require_rank(c, kCropDyBatch, 1));
   const Shape &dy = c.shape(kCropDy), &x = c.shape(kCropDyImages), &rois = c.shape(kCropDyBoxes), &batch = c.shape(kCropDyBatch);
   if (dy.has_rank() && x.has_rank() && known_different(dy[1], x[1]))
     return error("dY {} and X {} have different channels", to_string(dy), to_string(x));
@@ -210,7 +210,7 @@ OpDef define_crop_and_resize_grad() {
   return {
       .name = "CropAndResizeGrad",
       .domain = kInternalDomain,
-      .inputs = {4, 4},
+      .inputs = "dy, X, rois, batch_indices",
       .attributes = crop_attributes(),
       .infer = infer_crop_and_resize_grad,
       .lower = lower_crop_and_resize_grad,
@@ -224,7 +224,7 @@ OpDef define_crop_and_resize() {
       .name = "CropAndResize",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {4, 4},
+      .inputs = "X, rois, batch_indices, crop_size",
       .attributes = crop_attributes(),
       .infer = infer_crop_and_resize,
       .lower = lower_crop_and_resize,

@@ -10,22 +10,22 @@ namespace {
 enum DynamicLstmInput : size_t { kSteps, kDW, kDR, kDB, kDLengths, kDHidden, kDCell, kDPeepholes, kDWScale, kDWZero, kDRScale, kDRZero };
 
 /// Scale or zero point of weights [directions, size, 4 hidden]: [directions], or [directions, 4 hidden].
-Status check_lstm_weights(const InferContext& c, size_t weights, size_t of, const char* what) {
+Status check_lstm_weights(const InferContext& c, size_t weights, size_t of) {
   const Shape &w = c.shape(weights), &s = c.shape(of);
   if (!s.has_rank()) return {};
-  if (s.rank() != 1 && s.rank() != 2) return error("{} is {}, needs [directions] or [directions, 4 * hidden_size]", what, to_string(s));
+  if (s.rank() != 1 && s.rank() != 2) return error("{} is {}, needs [directions] or [directions, 4 * hidden_size]", c.described(of), to_string(s));
   if (w.has_rank() && (known_different(s[0], w[0]) || (s.rank() == 2 && known_different(s[1], w[2]))))
-    return error("{} {} does not fit weights {}", what, to_string(s), to_string(w));
+    return error("{} {} does not fit {} {}", c.described(of), to_string(s), c.described(weights), to_string(w));
   return {};
 }
 
 Status infer_dynamic_lstm(InferContext& c) {
-  SV_TRY(require_rank(c, kSteps, "X", 3));
-  for (const size_t i : {kDW, kDR}) SV_TRY(require_rank(c, i, i == kDW ? "W" : "R", 3));
-  SV_TRY(check_lstm_weights(c, kDW, kDWScale, "W_scale"));
-  SV_TRY(check_lstm_weights(c, kDW, kDWZero, "W_zero_point"));
-  SV_TRY(check_lstm_weights(c, kDR, kDRScale, "R_scale"));
-  SV_TRY(check_lstm_weights(c, kDR, kDRZero, "R_zero_point"));
+  SV_TRY(require_rank(c, kSteps, 3));
+  for (const size_t i : {kDW, kDR}) SV_TRY(require_rank(c, i, 3));
+  SV_TRY(check_lstm_weights(c, kDW, kDWScale));
+  SV_TRY(check_lstm_weights(c, kDW, kDWZero));
+  SV_TRY(check_lstm_weights(c, kDR, kDRScale));
+  SV_TRY(check_lstm_weights(c, kDR, kDRZero));
   SV_ASSIGN(const int64_t count, recurrent_directions(c.attributes()));
   const Dim directions(count);
   const Shape &x = c.shape(kSteps), &w = c.shape(kDW), &r = c.shape(kDR);
@@ -77,8 +77,7 @@ OpDef define_dynamic_quantize_lstm() {
       .name = "DynamicQuantizeLSTM",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 12},
-      .required_inputs = {{kDWScale, "W_scale"}, {kDWZero, "W_zero_point"}, {kDRScale, "R_scale"}, {kDRZero, "R_zero_point"}},
+      .inputs = "X, W, R, B?, sequence_lens?, initial_h?, initial_c?, P?, W_scale, W_zero_point, R_scale, R_zero_point",
       .outputs = {0, 3},
       .attributes = recurrent_attributes(),
       .expand = expand_dynamic_lstm,

@@ -68,6 +68,7 @@ OpDef define_microsoft_dynamic_time_warping() {
       .name = "DynamicTimeWarping",
       .domain = kMicrosoftDomain,
       .until = 1,
+      .inputs = "input",
       .infer = infer_time_warping,
       .evaluate = evaluate_time_warping,
       .types = {{"F", {DType::f32}, {0}}},

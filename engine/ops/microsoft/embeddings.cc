@@ -5,10 +5,10 @@ namespace svengine::ops {
 namespace {
 
 Status infer_runtime_rotary(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kRealTypes));
-  SV_TRY(require_dtype(c, 1, "position_ids", {DType::i64}));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
   for (size_t i = 2; i < 4; ++i) {
-    SV_TRY(require_rank(c, i, i == 2 ? "cos_cache" : "sin_cache", 2));
+    SV_TRY(require_rank(c, i, 2));
     if (c.dtype(i) != c.dtype(0)) return error("cos_cache and sin_cache must be {} as input is", name_of(c.dtype(0)));
   }
   for (const char* name : {"is_packed_batching"})
@@ -66,14 +66,14 @@ enum EmbedInput : size_t {
 
 Status infer_embed(InferContext& c) {
   for (const size_t i : {kWords, kSegments, kEmbedMask, kEmbedPositions}) {
-    SV_TRY(require_dtype(c, i, "ids and mask", {DType::i32}));
-    SV_TRY(require_rank(c, i, "ids and mask", 2));
+    SV_TRY(require_dtype(c, i, {DType::i32}));
+    SV_TRY(require_rank(c, i, 2));
   }
   if (c.has_input(kSegments) != c.has_input(kSegmentTable))
     return error("segment_ids and segment_embedding must be given together");
-  SV_TRY(require_dtype(c, kWordTable, "word_embedding", kRealTypes));
+  SV_TRY(require_dtype(c, kWordTable, kRealTypes));
   for (const size_t i : {kWordTable, kPositionTable, kSegmentTable}) {
-    SV_TRY(require_rank(c, i, "embeddings", 2));
+    SV_TRY(require_rank(c, i, 2));
     if (c.has_input(i) && c.dtype(i) != c.dtype(kWordTable))
       return error("all embeddings must be {}", name_of(c.dtype(kWordTable)));
     if (c.has_input(i) && c.shape(i).has_rank() && c.shape(kWordTable).has_rank() &&
@@ -81,7 +81,7 @@ Status infer_embed(InferContext& c) {
       return error("embeddings {} and {} must be of one width", to_string(c.shape(kWordTable)), to_string(c.shape(i)));
   }
   for (const size_t i : {kEmbedGamma, kEmbedBeta}) {
-    SV_TRY(require_last(c, i, i == kEmbedGamma ? "gamma" : "beta", kWordTable));
+    SV_TRY(require_last(c, i, kWordTable));
     if (c.dtype(i) != c.dtype(kWordTable))
       return error("gamma and beta must be {} as word_embedding is", name_of(c.dtype(kWordTable)));
   }
@@ -91,7 +91,7 @@ Status infer_embed(InferContext& c) {
     if (c.has_input(i) && c.shape(i).has_rank() &&
         (known_different(c.shape(i)[1], tokens) ||
          (known_different(c.shape(i)[0], batch) && !(i == kEmbedPositions && c.shape(i)[0].value() == 1))))
-      return error("input {} is {}, must be of the shape {} of input_ids", static_cast<size_t>(i), to_string(c.shape(i)),
+      return error("{} is {}, must be of the shape {} of input_ids", c.described(i), to_string(c.shape(i)),
                    to_string(ids));
   if (tokens.is_static() && !c.has_input(kEmbedPositions) && c.shape(kPositionTable).has_rank() &&
       c.shape(kPositionTable)[0].is_static() && tokens.value() > c.shape(kPositionTable)[0].value())
@@ -126,7 +126,7 @@ OpDef define_microsoft_rotary_embedding() {
       .name = "RotaryEmbedding",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {4, 4},
+      .inputs = "input, position_ids, cos_cache, sin_cache",
       .attributes = {{"interleaved", AttributeKind::kInt, false, 0},
                      {"num_heads", AttributeKind::kInt},
                      {"rotary_embedding_dim", AttributeKind::kInt},
@@ -144,8 +144,7 @@ OpDef define_microsoft_embed_layer_normalization() {
       .name = "EmbedLayerNormalization",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {1, 9},
-      .required_inputs = {{kWordTable, "word_embedding"}, {kPositionTable, "position_embedding"}, {kEmbedGamma, "gamma"}, {kEmbedBeta, "beta"}},
+      .inputs = "input_ids, segment_ids?, word_embedding, position_embedding, segment_embedding?, gamma, beta, mask?, position_ids?",
       .outputs = {1, 3},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-12f}, {"mask_index_type", AttributeKind::kInt}},
       .expand = expand_embed,

@@ -23,13 +23,13 @@ Status check_router_counts(const InferContext& c, const Dim& experts) {
 
 Status infer_group_router(InferContext& c) {
   const bool projected = c.has_input(2);
-  SV_TRY(require_rank_at_least(c, 0, "logits", 2));
-  SV_TRY(require_rank(c, 1, "expert_bias", 1));
+  SV_TRY(require_rank_at_least(c, 0, 2));
+  SV_TRY(require_rank(c, 1, 1));
   const Shape& x = c.shape(0);
   Dim experts = c.shape(1).has_rank() ? c.shape(1)[0] : Dim(), tokens = x.has_rank() ? product(x, 0, static_cast<size_t>(x.rank()) - 1) : Dim();
   if (projected) {
-    SV_TRY(require_rank(c, 0, "logits", 2));
-    SV_TRY(require_rank(c, 2, "projection_weight", 2));
+    SV_TRY(require_rank(c, 0, 2));
+    SV_TRY(require_rank(c, 2, 2));
     const Shape& w = c.shape(2);
     if (w.has_rank() && (known_different(w[0], experts) || (x.has_rank() && known_different(w[1], x[1]))))
       return error("projection_weight is {}, needs [experts, width] of expert_bias {} and activations {}", to_string(w), to_string(c.shape(1)),
@@ -109,7 +109,7 @@ OpDef define_microsoft_mo_e_group_router() {
       .name = "MoEGroupRouter",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {2, 3},
+      .inputs = "logits, expert_bias, projection_weight?",
       .outputs = {0, 3},
       .attributes = {{"top_k", AttributeKind::kInt, true},
                      {"n_group", AttributeKind::kInt, false, 1},

@@ -45,19 +45,19 @@ Status check_expert_attributes(const Node& node) {
 Status infer_experts(InferContext& c) {
   SV_TRY(check_expert_attributes(c.node()));
   const ExpertInputs& in = inputs_of(c.node());
-  SV_TRY(require_dtype(c, 0, "input", kSingleTypes));
-  SV_TRY(require_dtype(c, 1, "router_probs", {c.dtype(0)}));
-  SV_TRY(require_rank(c, 1, "router_probs", 2));
-  static constexpr const char* kNames[] = {"fc1_experts_weights", "fc2_experts_weights", "fc3_experts_weights"};
+  SV_TRY(require_dtype(c, 0, kSingleTypes));
+  SV_TRY(require_dtype(c, 1, {c.dtype(0)}));
+  SV_TRY(require_rank(c, 1, 2));
   for (size_t i = 0; i < 3; ++i) {
-    SV_TRY(require_dtype(c, in.weights[i], kNames[i], {is_quantized(c.node()) ? DType::u8 : c.dtype(0)}));
-    SV_TRY(require_rank(c, in.weights[i], kNames[i], 3));
-    SV_TRY(require_dtype(c, in.biases[i], "bias", {c.dtype(0)}));
-    SV_TRY(require_rank(c, in.biases[i], "bias", 2));
+    SV_TRY(require_dtype(c, in.weights[i], {is_quantized(c.node()) ? DType::u8 : c.dtype(0)}));
+    SV_TRY(require_rank(c, in.weights[i], 3));
+    SV_TRY(require_dtype(c, in.biases[i], {c.dtype(0)}));
+    SV_TRY(require_rank(c, in.biases[i], 2));
     if (!c.has_input(in.biases[i]) || !c.has_input(in.weights[i])) continue;
     const Shape &bias = c.shape(in.biases[i]), &weights = c.shape(in.weights[i]);
     for (size_t d = 0; d < 2 && bias.has_rank() && weights.has_rank(); ++d)
-      if (known_different(bias[d], weights[d])) return error("bias {} does not fit {} {}", to_string(bias), kNames[i], to_string(weights));
+      if (known_different(bias[d], weights[d]))
+        return error("{} {} does not fit {} {}", c.described(in.biases[i]), to_string(bias), c.described(in.weights[i]), to_string(weights));
   }
   const Shape& x = c.shape(0);
   if (x.has_rank() && x.rank() != 2 && x.rank() != 3) return error("input {} must be of rank 2 or 3", to_string(x));
@@ -71,8 +71,8 @@ Status infer_experts(InferContext& c) {
       return error("router_probs {} need one row for each of the {} tokens of input {}", to_string(router), tokens.value(), to_string(x));
   }
   if (is_quantized(c.node()) && c.has_input(kRouterWeights)) {
-    SV_TRY(require_dtype(c, kRouterWeights, "router_weights", {c.dtype(0)}));
-    SV_TRY(require_rank(c, kRouterWeights, "router_weights", 2));
+    SV_TRY(require_dtype(c, kRouterWeights, {c.dtype(0)}));
+    SV_TRY(require_rank(c, kRouterWeights, 2));
     const Shape& given = c.shape(kRouterWeights);
     for (size_t d = 0; d < 2 && given.has_rank() && router.has_rank(); ++d)
       if (known_different(given[d], router[d]))
@@ -210,12 +210,12 @@ Status expand_experts(ExpandContext& c) {
   return {};
 }
 
-OpDef experts_op(const char* name) {
+OpDef experts_op(const char* name, OpInputs inputs) {
   return {
       .name = name,
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 8},
+      .inputs = inputs,
       .attributes = {{"k", AttributeKind::kInt, false, 1},
                      {"activation_type", AttributeKind::kString, false, "relu"},
                      {"normalize_routing_weights", AttributeKind::kInt, false, 0},
@@ -234,8 +234,9 @@ OpDef experts_op(const char* name) {
 }  // namespace
 
 OpDef define_moe() {
-  OpDef op = experts_op("MoE");
-  op.required_inputs = {{kPlainExperts.weights[1], "fc2_experts_weights"}};
+  OpDef op = experts_op("MoE",
+                        "input, router_probs, fc1_experts_weights, fc1_experts_bias?, fc2_experts_weights, fc2_experts_bias?, fc3_experts_weights?, "
+                        "fc3_experts_bias?");
   op.samples = "(float32[5, 6], float32[5, 4], float32[4, 7, 6], float32[4, 7], float32[4, 6, 7], float32[4, 6]) {k = 2, "
                R"(activation_type = "gelu"})"
                "(float32[1, 2, 6], float32[2, 9], float32[9, 8, 6], float32[9, 8], float32[9, 6, 4], float32[9, 6]) {k = 2, "
@@ -248,9 +249,11 @@ OpDef define_moe() {
 }
 
 OpDef define_q_moe() {
-  OpDef op = experts_op("QMoE");
-  op.inputs = {3, 21};
-  op.required_inputs = {{kQuantizedExperts.weights[1], "fc2_experts_weights"}};
+  OpDef op = experts_op("QMoE",
+                        "input, router_probs, fc1_experts_weights, fc1_scales?, fc1_experts_bias?, fc2_experts_weights, fc2_scales?, "
+                        "fc2_experts_bias?, fc3_experts_weights?, fc3_scales?, fc3_experts_bias?, fc1_zero_points?, fc2_zero_points?, "
+                        "fc3_zero_points?, router_weights?, fc1_global_scale?, fc2_global_scale?, fc1_act_scale?, fc2_act_scale?, "
+                        "fc1_act_block_scale?, fc2_act_block_scale?");
   for (const char* name : {"fc1_expert_weight_bits", "fc2_expert_weight_bits", "fc3_expert_weight_bits", "block_size"})
     op.attributes.push_back({name, AttributeKind::kInt});
   op.attributes.push_back({"expert_weight_bits", AttributeKind::kInt, false, 4});

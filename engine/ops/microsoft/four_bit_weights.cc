@@ -68,12 +68,12 @@ Result<Tensor> bnb4_weights(const Node& node, const Bnb4Layout& l) {
 
 Status infer_mat_mul_bnb4(InferContext& c) {
   SV_ASSIGN(const Bnb4Layout l, bnb4_layout(c.attributes()));
-  SV_TRY(require_dtype(c, 0, "A", kSingleTypes));
-  SV_TRY(require_dtype(c, 1, "B", {DType::u8}));
-  SV_TRY(require_dtype(c, 2, "absmax", {c.dtype(0)}));
+  SV_TRY(require_dtype(c, 0, kSingleTypes));
+  SV_TRY(require_dtype(c, 1, {DType::u8}));
+  SV_TRY(require_dtype(c, 2, {c.dtype(0)}));
   const Shape& a = c.shape(0);
   if (!a.has_rank()) return c.set(0, c.dtype(0), Shape()), Status{};
-  SV_TRY(require_rank_at_least(c, 0, "A", 1));
+  SV_TRY(require_rank_at_least(c, 0, 1));
   const bool transposed = c.attributes().get_int("transB", 1) != 0;
   const int64_t inner = transposed ? l.k : l.n;
   if (known_different(a.back(), Dim(inner))) return error("A {} needs a last dimension of {}", to_string(a), inner);
@@ -106,7 +106,7 @@ OpDef define_mat_mul_bnb4() {
       .name = "MatMulBnb4",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 3},
+      .inputs = "A, B, absmax",
       .attributes = {{"K", AttributeKind::kInt, true},
                      {"N", AttributeKind::kInt, true},
                      {"block_size", AttributeKind::kInt, true},

@@ -11,7 +11,7 @@ namespace {
 enum MulIntegerInput : size_t { kFactorA, kFactorAZero, kFactorB, kFactorBZero };
 
 Status infer_mul_integer(InferContext& c) {
-  for (const size_t i : {kFactorAZero, kFactorBZero}) SV_TRY(require_single(c, i, "zero point"));
+  for (const size_t i : {kFactorAZero, kFactorBZero}) SV_TRY(require_single(c, i));
   SV_ASSIGN(Shape y, broadcast(c.shape(kFactorA), c.shape(kFactorB)));
   c.set(0, DType::i32, std::move(y));
   return {};
@@ -30,7 +30,7 @@ Status expand_mul_integer(ExpandContext& c) {
 DType sum_type(DType type) { return type == DType::i8 ? DType::i32 : DType::u32; }
 
 Status infer_reduce_sum_integer(InferContext& c) {
-  SV_TRY(require_bytes(c, 0, "data"));
+  SV_TRY(require_bytes(c, 0));
   const Shape& x = c.shape(0);
   const bool keep = c.attributes().get_int("keepdims", 1) == 1;
   if (!x.has_rank()) return c.set(0, sum_type(c.dtype(0)), Shape()), Status{};
@@ -61,8 +61,8 @@ constexpr DTypeSet kPairs{DType::i16, DType::u16};
 DType product_type(DType a, DType b) { return a == DType::u16 && b == DType::u16 ? DType::u32 : DType::i32; }
 
 Status infer_mat_mul_integer16(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "A", kPairs));
-  SV_TRY(require_dtype(c, 1, "B", kPairs));
+  SV_TRY(require_dtype(c, 0, kPairs));
+  SV_TRY(require_dtype(c, 1, kPairs));
   const Shape &a = c.shape(0), &b = c.shape(1);
   const DType type = product_type(c.dtype(0), c.dtype(1));
   if (!a.has_rank() || !b.has_rank() || a.rank() < 2 || b.rank() < 2) return c.set(0, type, Shape()), Status{};
@@ -83,16 +83,16 @@ Status expand_mat_mul_integer16(ExpandContext& c) {
 }
 
 Status infer_gemm_fast_gelu(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   SV_TRY(require_same_dtypes(c));
-  SV_TRY(require_rank_at_least(c, 0, "X", 1));
-  SV_TRY(require_rank(c, 1, "W", 2));
+  SV_TRY(require_rank_at_least(c, 0, 1));
+  SV_TRY(require_rank(c, 1, 2));
   const Shape &x = c.shape(0), &w = c.shape(1);
   if (!x.has_rank()) return c.set(0, c.dtype(0), Shape()), Status{};
   if (w.has_rank() && known_different(x.back(), w[0])) return error("W {} does not fit X {}", to_string(w), to_string(x));
   std::vector<Dim> dims = x.dims();
   dims.back() = w.has_rank() ? w[1] : Dim();
-  if (c.has_input(2)) SV_TRY(require_rank(c, 2, "bias", 1));
+  if (c.has_input(2)) SV_TRY(require_rank(c, 2, 1));
   if (c.has_input(2) && c.shape(2).has_rank() && known_different(c.shape(2)[0], dims.back()))
     return error("bias has {} elements, needs {}", c.shape(2)[0].value(), dims.back().value());
   c.set(0, c.dtype(0), Shape(std::move(dims)));
@@ -109,10 +109,10 @@ Status expand_gemm_fast_gelu(ExpandContext& c) {
 
 /// Complex numbers as pairs along the last dimension.
 Status infer_complex_mul(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "A", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   SV_TRY(require_same_dtypes(c));
   for (size_t i = 0; i < 2; ++i) {
-    SV_TRY(require_rank_at_least(c, i, i == 0 ? "A" : "B", 1));
+    SV_TRY(require_rank_at_least(c, i, 1));
     if (c.shape(i).has_rank() && known_different(c.shape(i).back(), Dim(2)))
       return error("{} is {}, its last dimension must be 2: real and imaginary part", i == 0 ? "A" : "B", to_string(c.shape(i)));
   }
@@ -133,7 +133,7 @@ Status expand_complex_mul(ExpandContext& c) {
 }
 
 Status infer_is_all_finite(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   SV_TRY(require_same_dtypes(c));
   if (c.attributes().get_int("isinf_only", 0) != 0 && c.attributes().get_int("isnan_only", 0) != 0)
     return error("isinf_only and isnan_only cannot both be set");
@@ -159,43 +159,42 @@ Status expand_is_all_finite(ExpandContext& c) {
 }  // namespace
 
 OpDef define_mul_integer() {
-  OpDef op = composite_op("MulInteger", {1, 4}, {}, infer_mul_integer, expand_mul_integer,
+  OpDef op = composite_op("MulInteger", "A, A_zero_point?, B, B_zero_point?", {}, infer_mul_integer, expand_mul_integer,
                          "(uint8[2, 3] 0 to 256, uint8[] 0 to 256, uint8[3] 0 to 256, uint8[] 0 to 256)"
                          "(int8[1] -128 to 128, int8[1] -128 to 128, int8[4, 1] -128 to 128)");
-  op.required_inputs = {{kFactorB, "B"}};
   op.types = {{"T", kBytes, {kFactorA, kFactorAZero, kFactorB, kFactorBZero}}};
   return op;
 }
 
 OpDef define_reduce_sum_integer() {
-  return composite_op("ReduceSumInteger", {1, 1}, {{"axes", AttributeKind::kInts, true}, {"keepdims", AttributeKind::kInt, true}},
+  return composite_op("ReduceSumInteger", "data", {{"axes", AttributeKind::kInts, true}, {"keepdims", AttributeKind::kInt, true}},
                       infer_reduce_sum_integer, expand_reduce_sum_integer,
                      "(uint8[2, 3, 5] 0 to 256) {axes = [1, -1], keepdims = 1}"
                      "(int8[2, 3] -128 to 128) {axes = [0], keepdims = 0}");
 }
 
 OpDef define_mat_mul_integer16() {
-  return composite_op("MatMulInteger16", {2, 2}, {}, infer_mat_mul_integer16, expand_mat_mul_integer16,
+  return composite_op("MatMulInteger16", "A, B", {}, infer_mat_mul_integer16, expand_mat_mul_integer16,
                      "(int16[2, 3, 4] -99 to 99, int16[4, 5] -99 to 99)"
                      "(uint16[1, 2] 0 to 99, uint16[2, 1] 0 to 99)");
 }
 
 OpDef define_gemm_fast_gelu() {
-  return composite_op("GemmFastGelu", {2, 3}, {}, infer_gemm_fast_gelu, expand_gemm_fast_gelu,
+  return composite_op("GemmFastGelu", "X, W, bias?", {}, infer_gemm_fast_gelu, expand_gemm_fast_gelu,
                      "(float32[2, 3, 4], float32[4, 5], float32[5])"
                      "(float32[1, 1], float32[1, 1])");
 }
 
 OpDef define_complex_mul() {
-  return composite_op("ComplexMul", {2, 2}, {}, infer_complex_mul, expand_complex_mul<false>, "(float32[3, 4, 2], float32[4, 2])");
+  return composite_op("ComplexMul", "A, B", {}, infer_complex_mul, expand_complex_mul<false>, "(float32[3, 4, 2], float32[4, 2])");
 }
 
 OpDef define_complex_mul_conj() {
-  return composite_op("ComplexMulConj", {2, 2}, {}, infer_complex_mul, expand_complex_mul<true>, "(float32[3, 1, 2], float32[4, 2])");
+  return composite_op("ComplexMulConj", "A, B", {}, infer_complex_mul, expand_complex_mul<true>, "(float32[3, 1, 2], float32[4, 2])");
 }
 
 OpDef define_is_all_finite() {
-  return composite_op("IsAllFinite", {1, kVariadic}, {{"isinf_only", AttributeKind::kInt, false, 0}, {"isnan_only", AttributeKind::kInt, false, 0}},
+  return composite_op("IsAllFinite", "input...", {{"isinf_only", AttributeKind::kInt, false, 0}, {"isnan_only", AttributeKind::kInt, false, 0}},
                      infer_is_all_finite, expand_is_all_finite, "(float32[2, 3], float32[4])"
                                                                 "(float32[0]) {isnan_only = 1}");
 }

@@ -94,8 +94,8 @@ Status check_delta_gates(const InferContext& c, const DeltaSizes& s) {
 Status infer_gated_delta(InferContext& c) {
   SV_ASSIGN(const LinearRule rule, linear_rule(c.attributes()));
   SV_TRY(check_delta_attributes(c, rule));
-  SV_TRY(require_rank(c, kGdState, "initial_state", 4));
-  SV_ASSIGN(Dim batch, packed_batch(c, kGdCumulative, "cu_seqlens", c.shape(0).has_rank() && c.shape(0).rank() > 0 ? c.shape(0)[0] : Dim()));
+  SV_TRY(require_rank(c, kGdState, 4));
+  SV_ASSIGN(Dim batch, packed_batch(c, kGdCumulative, c.shape(0).has_rank() && c.shape(0).rank() > 0 ? c.shape(0)[0] : Dim()));
   SV_ASSIGN(const std::optional<DeltaSizes> s, delta_sizes(c.node()));
   c.set(0, c.dtype(0), Shape());
   c.set(1, DType::f32, unknown_dims(4));
@@ -112,7 +112,7 @@ Status infer_gated_delta(InferContext& c) {
       return error("{} tokens cannot be cut into {} sequences", dims[0].value(), batch.value());
   }
   const Shape state{batch, Dim(s->value_heads), Dim(s->value_size), Dim(s->size)};
-  SV_TRY(require_shape(c, kGdState, state, "initial_state"));
+  SV_TRY(require_shape(c, kGdState, state));
   SV_TRY(check_delta_gates(c, *s));
   dims.insert(dims.end(), {Dim(s->value_heads), Dim(s->value_size)});
   c.set(0, c.dtype(0), Shape(std::move(dims)));
@@ -222,7 +222,7 @@ OpDef define_microsoft_gated_delta_net() {
       .name = "GatedDeltaNet",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {1, 11},
+      .inputs = "query, key?, value?, cu_seqlens?, decay?, beta?, initial_state?, a_log?, dt_bias?, capture_count?, state_update_active?",
       .outputs = {1, 3},
       .attributes = {{"update_rule", AttributeKind::kString, false, "gated_delta"},
                      {"gate_activation", AttributeKind::kString, false, "none"},

@@ -6,12 +6,12 @@ namespace svengine::ops {
 namespace {
 
 /// Of the shape of input `of` but for the last dimension, which is `last`.
-Status require_beside(const InferContext& c, size_t input, const char* what, size_t of, const Dim& last) {
+Status require_beside(const InferContext& c, size_t input, size_t of, const Dim& last) {
   if (!c.shape(of).has_rank()) return {};
   if (c.shape(of).rank() == 0) return error("X has no dimensions, needs at least one");
   std::vector<Dim> wanted = c.shape(of).dims();
   wanted.back() = last;
-  return require_shape(c, input, Shape(std::move(wanted)), what);
+  return require_shape(c, input, Shape(std::move(wanted)));
 }
 
 Value* in_float32(ExpandContext& c, size_t i) { return c.cast(c.input(i), DType::f32); }
@@ -23,7 +23,7 @@ Value* rounded(ExpandContext& c, const char* op, std::vector<Value*> inputs) {
 }
 
 Status infer_scaled_silu(InferContext& c) {
-  SV_TRY(require_rank(c, 1, "scale", 0));
+  SV_TRY(require_rank(c, 1, 0));
   c.set(0, c.dtype(0), c.shape(0));
   return {};
 }
@@ -39,12 +39,12 @@ Status expand_scaled_silu(ExpandContext& c) {
 
 /// With gate_weight [K, 1], gate [..., K] is what it multiplies; else the gate itself, [..., 1].
 Status infer_gated_add(InferContext& c) {
-  SV_TRY(require_same_shape(c, 0, "X", 1, "Y"));
-  SV_TRY(require_rank(c, 3, "gate_weight", 2));
+  SV_TRY(require_same_shape(c, 0, 1));
+  SV_TRY(require_rank(c, 3, 2));
   const bool projected = c.has_input(3);
   const Shape& weight = projected ? c.shape(3) : c.shape(2);
   if (projected && weight.has_rank() && known_different(weight[1], Dim(1))) return error("gate_weight is {}, needs [K, 1]", to_string(weight));
-  SV_TRY(require_beside(c, 2, "gate", 0, !projected ? Dim(1) : weight.has_rank() ? weight[0] : Dim()));
+  SV_TRY(require_beside(c, 2, 0, !projected ? Dim(1) : weight.has_rank() ? weight[0] : Dim()));
   c.set(0, c.dtype(0), c.shape(0));
   return {};
 }
@@ -60,9 +60,9 @@ Status infer_gated_rms_norm(InferContext& c) {
   const std::string activation = c.attributes().get_string("activation", "silu");
   if (activation != "silu" && activation != "swish" && activation != "sigmoid")
     return error("activation is '{}', must be silu, swish or sigmoid", activation);
-  SV_TRY(require_rank_at_least(c, 0, "X", 1));
-  SV_TRY(require_rank(c, 1, "scale", 1));
-  SV_TRY(require_same_shape(c, 0, "X", 2, "gate"));
+  SV_TRY(require_rank_at_least(c, 0, 1));
+  SV_TRY(require_rank(c, 1, 1));
+  SV_TRY(require_same_shape(c, 0, 2));
   const Dim each = c.shape(1).has_rank() ? c.shape(1)[0] : Dim(), last = c.shape(0).has_rank() ? c.shape(0).back() : Dim();
   if (each.is_static() && (each.value() < 1 || (last.is_static() && last.value() % each.value() != 0)))
     return error("scale has {} elements, of which the last dimension of X {} must be a multiple", each.value(), to_string(c.shape(0)));
@@ -84,10 +84,10 @@ Status expand_gated_rms_norm(ExpandContext& c) {
 }
 
 Status infer_linear_attention_gate(InferContext& c) {
-  SV_TRY(require_rank(c, 0, "a", 3));
-  SV_TRY(require_last(c, 1, "dt_bias"));
-  SV_TRY(require_last(c, 2, "decay_scale"));
-  if (c.has_input(3)) SV_TRY(require_same_shape(c, 0, "a", 3, "b"));
+  SV_TRY(require_rank(c, 0, 3));
+  SV_TRY(require_last(c, 1));
+  SV_TRY(require_last(c, 2));
+  if (c.has_input(3)) SV_TRY(require_same_shape(c, 0, 3));
   if (c.has_output(1) && !c.has_input(3)) return error("output beta needs input b");
   for (size_t i = 0; i < 2; ++i) c.set(i, c.dtype(0), c.shape(0));
   return {};
@@ -107,7 +107,7 @@ OpDef define_microsoft_scaled_silu() {
       .name = "ScaledSiLU",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {1, 2},
+      .inputs = "X, scale?",
       .attributes = {{"alpha", AttributeKind::kFloat, false, 1.0f}},
       .expand = expand_scaled_silu,
       .infer = infer_scaled_silu,
@@ -124,7 +124,7 @@ OpDef define_microsoft_gated_add() {
       .name = "GatedAdd",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 4},
+      .inputs = "X, Y, gate, gate_weight?",
       .expand = expand_gated_add,
       .infer = infer_gated_add,
       .types = {{"T", kSingleTypes, {0, 1, 2, 3}}},
@@ -139,7 +139,7 @@ OpDef define_microsoft_gated_rms_norm() {
       .name = "GatedRMSNorm",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 3},
+      .inputs = "X, scale, gate",
       .attributes = {{"activation", AttributeKind::kString, false, "silu"}, {"epsilon", AttributeKind::kFloat, false, 1e-5f}},
       .expand = expand_gated_rms_norm,
       .infer = infer_gated_rms_norm,
@@ -155,7 +155,7 @@ OpDef define_microsoft_linear_attention_gate() {
       .name = "LinearAttentionGate",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 4},
+      .inputs = "a, dt_bias, decay_scale, b?",
       .outputs = {1, 2},
       .expand = expand_linear_attention_gate,
       .infer = infer_linear_attention_gate,

@@ -40,15 +40,15 @@ Shape gathered_shape(const Shape& data, const Shape& rows, int64_t axis) {
 }
 
 Status infer_gather_block(InferContext& c) {
-  SV_TRY(require_dtype(c, kTable, "data", kTables));
-  SV_TRY(require_dtype(c, kRows, "indices", kIndexTypes));
-  SV_TRY(require_dtype(c, kBlockScales, "scales", kSingleTypes));
-  if (c.has_input(kBlockZeros)) SV_TRY(require_dtype(c, kBlockZeros, "zero_points", {c.dtype(kTable)}));
+  SV_TRY(require_dtype(c, kTable, kTables));
+  SV_TRY(require_dtype(c, kRows, kIndexTypes));
+  SV_TRY(require_dtype(c, kBlockScales, kSingleTypes));
+  if (c.has_input(kBlockZeros)) SV_TRY(require_dtype(c, kBlockZeros, {c.dtype(kTable)}));
   if (!c.shape(kTable).has_rank() || !c.shape(kRows).has_rank()) return c.set(0, c.dtype(kBlockScales), Shape()), Status{};
-  SV_TRY(require_rank_at_least(c, kTable, "data", 1));
+  SV_TRY(require_rank_at_least(c, kTable, 1));
   SV_ASSIGN(const BlockTable t, block_table(c.attributes(), c.type(kTable)));
-  SV_TRY(require_rank(c, kBlockScales, "scales", t.rank));
-  SV_TRY(require_rank(c, kBlockZeros, "zero_points", t.rank));
+  SV_TRY(require_rank(c, kBlockScales, t.rank));
+  SV_TRY(require_rank(c, kBlockZeros, t.rank));
   std::vector<Dim> dims = c.shape(kTable).dims();
   dims.back() = multiply(dims.back(), Dim(t.packed));
   const Shape data(std::move(dims));
@@ -138,7 +138,7 @@ OpDef define_gather_block_quantized() {
       .name = "GatherBlockQuantized",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 4},
+      .inputs = "data, indices, scales, zero_points?",
       .attributes = {{"bits", AttributeKind::kInt, false, 4},
                      {"block_size", AttributeKind::kInt, false, 128},
                      {"gather_axis", AttributeKind::kInt, false, 0},

@@ -10,10 +10,10 @@ namespace svengine::ops {
 namespace {
 
 Status check_group_query(const InferContext& c) {
-  SV_TRY(require_dtype(c, kGqQuery, "query", kRealTypes));
+  SV_TRY(require_dtype(c, kGqQuery, kRealTypes));
   for (const size_t i : {kGqKey, kGqValue, kGqCos, kGqSin, kGqBias, kGqSink, kGqQueryNorm, kGqKeyNorm})
     if (c.has_input(i) && c.dtype(i) != c.dtype(0))
-      return error("input {} is {}, must be {} as query is", static_cast<size_t>(i), name_of(c.dtype(i)), name_of(c.dtype(0)));
+      return error("{} is {}, must be {} as query is", c.described(i), name_of(c.dtype(i)), name_of(c.dtype(0)));
   SV_ASSIGN(const CacheFormat format, cache_format(c.attributes()));
   const DType cached = format.bits ? format.type() : c.dtype(0);
   for (const size_t i : {kGqPastKey, kGqPastValue})
@@ -22,11 +22,11 @@ Status check_group_query(const InferContext& c) {
   const int64_t shown = c.attributes().get_int("qk_output", 0);
   if (shown < 0 || shown > 2) return error("qk_output is {}, must be 0 (none), 1 (before the Softmax) or 2 (behind it)", shown);
   if (shown == 0 && c.has_output(3)) return error("output_qk is asked for, but qk_output is 0");
-  SV_TRY(require_rank(c, kGqQuery, "query", 3));
-  SV_TRY(require_dtype(c, kGqLengths, "seqlens_k", {DType::i32}));
-  SV_TRY(require_dtype(c, kGqTotal, "total_sequence_length", {DType::i32}));
-  SV_TRY(require_single(c, kGqTotal, "total_sequence_length"));
-  SV_TRY(require_dtype(c, kGqPositions, "position_ids", {DType::i64}));
+  SV_TRY(require_rank(c, kGqQuery, 3));
+  SV_TRY(require_dtype(c, kGqLengths, {DType::i32}));
+  SV_TRY(require_dtype(c, kGqTotal, {DType::i32}));
+  SV_TRY(require_single(c, kGqTotal));
+  SV_TRY(require_dtype(c, kGqPositions, {DType::i64}));
   if (c.has_input(kGqKey) != c.has_input(kGqValue))
     return error("key and value must be given together, or query holds all three");
   if (c.has_input(kGqPastKey) != c.has_input(kGqPastValue)) return error("past_key and past_value must be given together");
@@ -58,7 +58,7 @@ Result<GroupQuerySizes> group_query_sizes(const InferContext& c) {
     }
   }
   for (const size_t i : {kGqKey, kGqValue}) {
-    SV_TRY(require_rank(c, i, i == kGqKey ? "key" : "value", 3));
+    SV_TRY(require_rank(c, i, 3));
     if (c.has_input(i) && c.shape(i).has_rank() &&
         (known_different(c.shape(i)[0], s.batch) || known_different(c.shape(i)[1], s.queries) ||
          known_different(c.shape(i)[2], multiply(Dim(s.kv_heads), s.size))))
@@ -67,7 +67,7 @@ Result<GroupQuerySizes> group_query_sizes(const InferContext& c) {
   }
   for (const size_t i : {kGqPastKey, kGqPastValue}) {
     if (!c.has_input(i)) continue;
-    SV_TRY(require_rank(c, i, i == kGqPastKey ? "past_key" : "past_value", 4));
+    SV_TRY(require_rank(c, i, 4));
     s.past = c.shape(i).has_rank() ? merge(c.shape(i)[2], i == kGqPastKey ? Dim() : s.past) : Dim();
     const Shape wanted{s.batch, Dim(s.kv_heads), s.past, format.width(s.size)};
     for (size_t d = 0; c.shape(i).has_rank() && d < 4; ++d)
@@ -76,12 +76,12 @@ Result<GroupQuerySizes> group_query_sizes(const InferContext& c) {
   }
   if (format.bits == 4 && s.size.is_static() && s.size.value() % 2 != 0)
     return error("heads of {} elements do not fill bytes with 4 bits each", s.size.value());
-  SV_TRY(check_cache_scale(c, format, kGqKeyScale, "k_scale", Dim(s.kv_heads), s.size));
-  SV_TRY(check_cache_scale(c, format, kGqValueScale, "v_scale", Dim(s.kv_heads), s.size));
-  SV_TRY(require_rank(c, kGqSink, "head_sink", 1));
+  SV_TRY(check_cache_scale(c, format, kGqKeyScale, Dim(s.kv_heads), s.size));
+  SV_TRY(check_cache_scale(c, format, kGqValueScale, Dim(s.kv_heads), s.size));
+  SV_TRY(require_rank(c, kGqSink, 1));
   if (c.has_input(kGqSink) && c.shape(kGqSink).has_rank() && known_different(c.shape(kGqSink)[0], Dim(s.heads)))
     return error("head_sink is {}, needs an element for each of {} heads", to_string(c.shape(kGqSink)), s.heads);
-  SV_TRY(require_rank(c, kGqLengths, "seqlens_k", 1));
+  SV_TRY(require_rank(c, kGqLengths, 1));
   if (c.shape(kGqLengths).has_rank() && known_different(c.shape(kGqLengths)[0], s.batch))
     return error("seqlens_k has {} elements, needs one for each of {} in the batch", c.shape(kGqLengths)[0].value(),
                  s.batch.value());
@@ -267,8 +267,8 @@ OpDef define_microsoft_group_query_attention() {
       .name = "GroupQueryAttention",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {1, 17},
-      .required_inputs = {{kGqLengths, "seqlens_k"}, {kGqTotal, "total_sequence_length"}},
+      .inputs = "query, key?, value?, past_key?, past_value?, seqlens_k, total_sequence_length, cos_cache?, sin_cache?, position_ids?, "
+                "attention_bias?, head_sink?, k_scale?, v_scale?, q_norm_weight?, k_norm_weight?, query_seqlens?",
       .outputs = {1, 4},
       .attributes = {{"num_heads", AttributeKind::kInt, true},
                      {"kv_num_heads", AttributeKind::kInt, true},

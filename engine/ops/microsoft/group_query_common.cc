@@ -67,8 +67,8 @@ Status check_chunked(const InferContext& c, const Dim& batch, const Dim& past) {
   if (slides(a) && (window_of(a) < 1 || (past.is_static() && window_of(a) > past.value())))
     return error("sliding_window_cache needs a local_window_size of 1 to the cache's {} rows; it is {}", past.is_static() ? past.value() : 0,
                  window_of(a));
-  SV_TRY(require_dtype(c, kGqQueryLengths, "query_seqlens", {DType::i32}));
-  return require_shape(c, kGqQueryLengths, Shape{batch}, "query_seqlens");
+  SV_TRY(require_dtype(c, kGqQueryLengths, {DType::i32}));
+  return require_shape(c, kGqQueryLengths, Shape{batch});
 }
 
 ChunkedKeys chunked_keys(ExpandContext& c, const GroupQuery& g) {

@@ -33,7 +33,7 @@ Value* grouped(ExpandContext& c, Value* x, int64_t branches) {
 Value* streams_in_float32(ExpandContext& c) { return grouped(c, c.cast(c.input(0), DType::f32), c.attributes().get_int("num_branches", 0)); }
 
 /// Input `at` is one of these shapes.
-Status require_one_of(const InferContext& c, size_t at, const char* what, const std::vector<Shape>& allowed) {
+Status require_one_of(const InferContext& c, size_t at, const std::vector<Shape>& allowed) {
   if (!c.has_input(at) || !c.shape(at).has_rank()) return {};
   std::string list;
   for (const Shape& s : allowed) {
@@ -42,7 +42,7 @@ Status require_one_of(const InferContext& c, size_t at, const char* what, const 
     if (fits) return {};
     list += fmt::format("{}{}", list.empty() ? "" : " or ", to_string(s));
   }
-  return error("{} is {}, needs {}", what, to_string(c.shape(at)), list);
+  return error("{} is {}, needs {}", c.described(at), to_string(c.shape(at)), list);
 }
 
 /// The leading dimensions of streams, and then those.
@@ -57,7 +57,7 @@ Status infer_branchwise_norm(InferContext& c) {
   c.set(0, c.dtype(0), c.shape(0));
   if (!x.has_rank()) return {};
   const Dim branches = x[x.rank() - 2], width = x.back();
-  return require_one_of(c, 1, "scale", {Shape{width}, Shape{multiply(branches, width)}, Shape{branches, width}});
+  return require_one_of(c, 1, {Shape{width}, Shape{multiply(branches, width)}, Shape{branches, width}});
 }
 
 Status expand_branchwise_norm(ExpandContext& c) {
@@ -86,7 +86,7 @@ Status infer_pre_mix(InferContext& c) {
   c.set(0, c.dtype(0), beside(x, {width}));
   std::vector<Shape> allowed{beside(x, {branches}), beside(x, {branches, Dim(1)}), x};
   if (c.shape(0).rank() < x.rank()) allowed.push_back(c.shape(0));
-  return require_one_of(c, 1, "pre_mix", allowed);
+  return require_one_of(c, 1, allowed);
 }
 
 /// Gates for each branch, or each of its features, as [..., C, 1] or [..., C, H]. Null where a dimension is needed that is not known.
@@ -114,9 +114,9 @@ Status infer_post_mix(InferContext& c) {
   c.set(0, c.dtype(0), c.shape(0));
   if (!x.has_rank()) return {};
   const Dim branches = x[x.rank() - 2], width = x.back();
-  SV_TRY(require_shape(c, 1, beside(x, {width}), "block_output"));
-  SV_TRY(require_one_of(c, 2, "post_mix", {beside(x, {branches}), beside(x, {branches, Dim(1)}), x}));
-  return require_shape(c, 3, beside(x, {branches, branches}), "stream_mix");
+  SV_TRY(require_shape(c, 1, beside(x, {width})));
+  SV_TRY(require_one_of(c, 2, {beside(x, {branches}), beside(x, {branches, Dim(1)}), x}));
+  return require_shape(c, 3, beside(x, {branches, branches}));
 }
 
 Status expand_post_mix(ExpandContext& c) {
@@ -138,15 +138,14 @@ Status expand_post_mix(ExpandContext& c) {
 enum EngramInput : size_t { kEngramKey, kEngramQuery, kEngramValue, kEngramKeyScale, kEngramQueryScale, kEngramConvScale };
 
 Status infer_engram_gate(InferContext& c) {
-  SV_TRY(require_rank(c, kEngramKey, "key", 4));
-  SV_TRY(require_same_shape(c, kEngramKey, "key", kEngramQuery, "query"));
+  SV_TRY(require_rank(c, kEngramKey, 4));
+  SV_TRY(require_same_shape(c, kEngramKey, kEngramQuery));
   const Shape& key = c.shape(kEngramKey);
   for (size_t i = 0; i < 2; ++i) c.set(i, c.dtype(0), key);
   if (c.has_output(1) && !c.has_input(kEngramConvScale)) return error("output gated_value_normed needs input conv_norm_scale");
   if (!key.has_rank()) return {};
-  SV_TRY(require_shape(c, kEngramValue, Shape{key[0], key[1], key[3]}, "value"));
-  static constexpr const char* kNames[] = {"key_norm_scale", "query_norm_scale", "conv_norm_scale"};
-  for (size_t i = 0; i < 3; ++i) SV_TRY(require_shape(c, kEngramKeyScale + i, Shape{key[2], key[3]}, kNames[i]));
+  SV_TRY(require_shape(c, kEngramValue, Shape{key[0], key[1], key[3]}));
+  for (size_t i = 0; i < 3; ++i) SV_TRY(require_shape(c, kEngramKeyScale + i, Shape{key[2], key[3]}));
   return {};
 }
 
@@ -172,7 +171,7 @@ const AttributeDef kNormEpsilon{"epsilon", AttributeKind::kFloat, false, 1e-5f};
 }  // namespace
 
 OpDef define_microsoft_branchwise_rms_norm() {
-  OpDef op = composite_op("BranchwiseRMSNorm", {1, 2}, {kBranches, kNormEpsilon}, infer_branchwise_norm, expand_branchwise_norm,
+  OpDef op = composite_op("BranchwiseRMSNorm", "X, scale?", {kBranches, kNormEpsilon}, infer_branchwise_norm, expand_branchwise_norm,
                           "(float32[2, 3, 5], float32[3, 5]) (float32[2, 15], float32[15]) {num_branches = 3}"
                           "(float32[3, 5], float32[5]) {epsilon = 0.1} (float32[2, 1, 6]) {num_branches = 2}");
   op.types = {{"T", kSingleTypes, {0}}, {"M", kSingleTypes, {1}}};
@@ -180,7 +179,7 @@ OpDef define_microsoft_branchwise_rms_norm() {
 }
 
 OpDef define_microsoft_hyper_connection_pre_mix() {
-  OpDef op = composite_op("HyperConnectionPreMix", {2, 2}, {kBranches, {"reduction_scale", AttributeKind::kFloat, false, 1.0f}},
+  OpDef op = composite_op("HyperConnectionPreMix", "streams, pre_mix", {kBranches, {"reduction_scale", AttributeKind::kFloat, false, 1.0f}},
                           infer_pre_mix, expand_pre_mix,
                           "(float32[2, 3, 4, 5], float32[2, 3, 4]) {reduction_scale = 0.5} (float32[2, 12], float32[2, 12]) {num_branches = 3}"
                           "(float32[2, 12], float32[2, 3, 1]) {num_branches = 3} (float32[4, 5], float32[4, 5])");
@@ -189,7 +188,7 @@ OpDef define_microsoft_hyper_connection_pre_mix() {
 }
 
 OpDef define_microsoft_hyper_connection_post_mix() {
-  OpDef op = composite_op("HyperConnectionPostMix", {3, 4}, {kBranches}, infer_post_mix, expand_post_mix,
+  OpDef op = composite_op("HyperConnectionPostMix", "streams, block_output, post_mix, stream_mix?", {kBranches}, infer_post_mix, expand_post_mix,
                           "(float32[2, 3, 4, 5], float32[2, 3, 5], float32[2, 3, 4], float32[2, 3, 4, 4])"
                           "(float32[2, 12], float32[2, 4], float32[2, 3, 4]) {num_branches = 3}");
   op.types = {{"T", kSingleTypes, {0, 1}}, {"M", kSingleTypes, {2, 3}}};
@@ -197,7 +196,8 @@ OpDef define_microsoft_hyper_connection_post_mix() {
 }
 
 OpDef define_microsoft_engram_gate() {
-  OpDef op = composite_op("EngramGate", {5, 6}, {kNormEpsilon}, infer_engram_gate, expand_engram_gate,
+  OpDef op = composite_op("EngramGate", "key, query, value, key_norm_scale, query_norm_scale, conv_norm_scale?", {kNormEpsilon},
+                          infer_engram_gate, expand_engram_gate,
                           "(float32[2, 3, 2, 5], float32[2, 3, 2, 5], float32[2, 3, 5], float32[2, 5], float32[2, 5], float32[2, 5]) 2"
                           "(float32[1, 1, 1, 4], float32[1, 1, 1, 4], float32[1, 1, 4], float32[1, 4], float32[1, 4])");
   op.types = {{"T", kSingleTypes, {0, 1, 2, 3, 4, 5}}};

@@ -11,8 +11,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_inverse(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
-  SV_TRY(require_rank_at_least(c, 0, "X", 2));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_rank_at_least(c, 0, 2));
   const Shape& x = c.shape(0);
   if (x.has_rank() && known_different(x.dims().back(), x.dims()[x.dims().size() - 2]))
     return error("X is {}: the last two dimensions must be equal", to_string(x));
@@ -83,6 +83,7 @@ OpDef define_microsoft_inverse() {
       .name = "Inverse",
       .domain = kMicrosoftDomain,
       .until = 1,
+      .inputs = "X",
       .infer = infer_inverse,
       .lower = lower_inverse,
       .types = {{"T", kRealTypes, {0}}},

@@ -18,12 +18,11 @@ void set_statistics(InferContext& c, size_t output, const Shape& x) {
 }
 
 /// skip may lack dimensions of the input's, or have 1 there.
-Status infer_skip_norm(InferContext& c, bool has_beta) {
+Status infer_skip_norm(InferContext& c) {
   SV_TRY(infer_as_first(c));
-  SV_TRY(require_rank_at_least(c, 0, "input", 2));
-  SV_TRY(require_broadcast_to(c.shape(1), "skip", c.shape(0), "input"));
-  static constexpr const char* kNames[] = {"gamma", "beta", "bias"};
-  for (size_t i = 2; i < c.input_count(); ++i) SV_TRY(require_last(c, i, kNames[has_beta || i == 2 ? i - 2 : 2]));
+  SV_TRY(require_rank_at_least(c, 0, 2));
+  SV_TRY(require_broadcast_to(c, 1, c.shape(0), "input"));
+  for (size_t i = 2; i < c.input_count(); ++i) SV_TRY(require_last(c, i));
   set_statistics(c, 1, c.shape(0)), set_statistics(c, 2, c.shape(0));
   c.set(3, c.dtype(0), c.shape(0));
   return {};
@@ -77,13 +76,13 @@ Status expand_skip_simplified(ExpandContext& c) {
 
 Status infer_simplified(InferContext& c) {
   SV_TRY(dtype_attribute(c.attributes(), "stash_type", DType::f32, kRealTypes));
-  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
-  SV_TRY(require_dtype(c, 1, "scale", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_dtype(c, 1, kRealTypes));
   c.set(0, c.dtype(1), c.shape(0));
   c.set(1, DType::f32, Shape());
   if (!c.shape(0).has_rank()) return {};
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), c.shape(0).rank()));
-  SV_TRY(require_broadcast_to(c.shape(1), "scale", c.shape(0), "X"));
+  SV_TRY(require_broadcast_to(c, 1, c.shape(0), "X"));
   std::vector<Dim> dims = c.shape(0).dims();
   for (auto i = static_cast<size_t>(axis); i < dims.size(); ++i) dims[i] = Dim(1);
   c.set(1, DType::f32, Shape(std::move(dims)));
@@ -99,14 +98,13 @@ Status expand_simplified(ExpandContext& c) {
 }
 
 Status infer_runtime_group_norm(InferContext& c) {
-  SV_TRY(require_rank(c, 0, "X", 4));
-  static constexpr const char* kNames[] = {"X", "gamma", "beta"};
+  SV_TRY(require_rank(c, 0, 4));
   const bool last = c.attributes().get_int("channels_last", 1) != 0;
   const Dim channels = c.shape(0).has_rank() ? c.shape(0)[last ? 3 : 1] : Dim();
   for (size_t i = 1; i < 3; ++i) {
-    SV_TRY(require_rank(c, i, kNames[i], 1));
+    SV_TRY(require_rank(c, i, 1));
     if (c.shape(i).has_rank() && known_different(c.shape(i)[0], channels))
-      return error("{} has {} elements, needs one for each of the {} channels", kNames[i], c.shape(i)[0].value(),
+      return error("{} has {} elements, needs one for each of the {} channels", c.described(i), c.shape(i)[0].value(),
                    channels.value());
   }
   const int64_t activation = c.attributes().get_int("activation", 0), groups = c.attributes().get_int("groups", 0);
@@ -138,9 +136,9 @@ Status infer_skip_group_norm(InferContext& c) {
   SV_TRY(infer_runtime_group_norm(c));
   if (c.attributes().get_int("channels_last", 1) == 0)
     return error("channels_last is 0; this operator adds a vector of the last dimension: it must be 1");
-  SV_TRY(require_last(c, 4, "bias"));
+  SV_TRY(require_last(c, 4));
   const bool flat = c.shape(3).has_rank() && c.shape(3).rank() == 2;
-  if (!flat) SV_TRY(require_rank(c, 3, "skip", 4));
+  if (!flat) SV_TRY(require_rank(c, 3, 4));
   c.set(1, c.dtype(0), c.shape(0));
   return {};
 }
@@ -169,11 +167,11 @@ OpDef define_microsoft_skip_layer_normalization() {
       .name = "SkipLayerNormalization",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 5},
+      .inputs = "input, skip, gamma, beta?, bias?",
       .outputs = {1, 4},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, kRuntimeEpsilon}},
       .expand = expand_skip_layer_norm,
-      .infer = [](InferContext& c) { return infer_skip_norm(c, true); },
+      .infer = infer_skip_norm,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = "(float32[2, 3, 9], float32[2, 3, 9], float32[9], float32[9], float32[9]) 4"
                  "(float32[2, 3, 5], float32[3, 5], float32[5])",
@@ -185,11 +183,11 @@ OpDef define_microsoft_skip_simplified_layer_normalization() {
       .name = "SkipSimplifiedLayerNormalization",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 4},
+      .inputs = "input, skip, gamma, bias?",
       .outputs = {1, 4},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, kRuntimeEpsilon}},
       .expand = expand_skip_simplified,
-      .infer = [](InferContext& c) { return infer_skip_norm(c, false); },
+      .infer = infer_skip_norm,
       .tolerance = {.rtol = 1e-5, .atol = 1e-5},
       .samples = "(float32[2, 3, 9], float32[2, 3, 9], float32[9], float32[9])"
                  "(float32[1, 2], float32[1, 2], float32[2])",
@@ -201,7 +199,7 @@ OpDef define_simplified_layer_normalization() {
   return {
       .name = "SimplifiedLayerNormalization",
       .until = 28,
-      .inputs = {2, 2},
+      .inputs = "X, scale",
       .outputs = {1, 2},
       .attributes = {{"axis", AttributeKind::kInt, false, -1},
                      {"epsilon", AttributeKind::kFloat, false, 1e-5f},
@@ -219,7 +217,7 @@ OpDef define_microsoft_group_norm() {
       .name = "GroupNorm",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 3},
+      .inputs = "X, gamma, beta",
       .attributes = group_norm_attributes(),
       .expand = expand_runtime_group_norm,
       .infer = infer_runtime_group_norm,
@@ -235,7 +233,7 @@ OpDef define_microsoft_skip_group_norm() {
       .name = "SkipGroupNorm",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {4, 5},
+      .inputs = "X, gamma, beta, skip, bias?",
       .outputs = {1, 2},
       .attributes = group_norm_attributes(),
       .expand = expand_skip_group_norm,

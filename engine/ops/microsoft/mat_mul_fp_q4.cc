@@ -33,9 +33,9 @@ Result<FpQ4Layout> fp_q4_layout(const Attributes& attributes, const Tensor& shap
 }
 
 Status infer_mat_mul_fp_q4(InferContext& c) {
-  SV_TRY(require_rank(c, 1, "B", 1));
-  SV_TRY(require_rank(c, 2, "B_shape", 1));
-  SV_TRY(require_rank_at_least(c, 0, "A", 1));
+  SV_TRY(require_rank(c, 1, 1));
+  SV_TRY(require_rank(c, 2, 1));
+  SV_TRY(require_rank_at_least(c, 0, 1));
   const Shape& a = c.shape(0);
   Dim columns;
   if (const Tensor* shape = c.constant(2)) {
@@ -102,7 +102,7 @@ OpDef define_microsoft_mat_mul_fp_q4() {
       .name = "MatMulFpQ4",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 3},
+      .inputs = "A, B, B_shape",
       .attributes = {{"blk_quant_type", AttributeKind::kInt, false, 1}},
       .expand = expand_mat_mul_fp_q4,
       .infer = infer_mat_mul_fp_q4,

@@ -35,7 +35,7 @@ Result<Shape> runtime_product_shape(const InferContext& c) {
 }
 
 Status infer_runtime_product(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "A", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   SV_TRY(require_same_dtypes(c));
   SV_TRY(check_runtime_activation(c.attributes().get_string("activation", "")));
   SV_ASSIGN(Shape shape, runtime_product_shape(c));
@@ -73,7 +73,7 @@ Status expand_runtime_product(ExpandContext& c) {
 }
 
 Status infer_runtime_gemm(InferContext& c) {
-  for (size_t i = 0; i < 2; ++i) SV_TRY(require_rank(c, i, i == 0 ? "A" : "B", 2));
+  for (size_t i = 0; i < 2; ++i) SV_TRY(require_rank(c, i, 2));
   return infer_runtime_product(c);
 }
 
@@ -110,7 +110,7 @@ OpDef runtime_product(const char* name, bool batch) {
       .name = name,
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {2, 2},
+      .inputs = "A, B",
       .attributes = product_attributes(batch),
       .expand = expand_runtime_product,
       .infer = infer_runtime_product,
@@ -149,7 +149,7 @@ OpDef define_microsoft_fused_gemm() {
       .name = "FusedGemm",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {2, 3},
+      .inputs = "A, B, C?",
       .attributes = std::move(attributes),
       .expand = expand_runtime_gemm,
       .infer = infer_runtime_gemm,

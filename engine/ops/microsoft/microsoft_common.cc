@@ -34,7 +34,7 @@ const RuntimeActivation* find_runtime_activation(const std::string& name) {
 
 }  // namespace
 
-OpDef composite_op(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
+OpDef composite_op(const char* name, OpInputs inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
                    Status (*expand)(ExpandContext&), std::string samples) {
   return {.name = name,
           .domain = kMicrosoftDomain,
@@ -48,7 +48,7 @@ OpDef composite_op(const char* name, Arity inputs, std::vector<AttributeDef> att
 }
 
 Status infer_as_first(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input 0", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   SV_TRY(require_same_dtypes(c));
   c.set(0, c.dtype(0), c.shape(0));
   return {};
@@ -75,11 +75,11 @@ Value* runtime_activation(ExpandContext& c, Value* v, const std::string& name, c
   return c.op(name, {v}, std::move(attributes));
 }
 
-Status require_last(const InferContext& c, size_t input, const char* what, size_t of) {
-  SV_TRY(require_rank(c, input, what, 1));
+Status require_last(const InferContext& c, size_t input, size_t of) {
+  SV_TRY(require_rank(c, input, 1));
   if (!c.has_input(input) || !c.shape(of).has_rank() || !c.shape(input).has_rank()) return {};
   if (c.shape(of).rank() > 0 && !known_different(c.shape(of).back(), c.shape(input)[0])) return {};
-  return error("{} has {} elements, needs one for each of the last dimension of {}", what, c.shape(input)[0].value(),
+  return error("{} has {} elements, needs one for each of the last dimension of {}", c.described(input), c.shape(input)[0].value(),
                to_string(c.shape(of)));
 }
 

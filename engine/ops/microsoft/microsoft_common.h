@@ -11,7 +11,7 @@
 namespace svengine::ops {
 
 /// An operator of version 1 that is made of others and has one output.
-OpDef composite_op(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
+OpDef composite_op(const char* name, OpInputs inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
                    Status (*expand)(ExpandContext&), std::string samples);
 
 /// Output 0 has the type and shape of input 0, a floating-point one; all inputs have that type.
@@ -22,7 +22,7 @@ Status check_runtime_activation(const std::string& name);
 Value* runtime_activation(ExpandContext& c, Value* v, const std::string& name, const std::vector<float>& parameters);
 
 /// A vector with an element for each of the last dimension of input `of`.
-Status require_last(const InferContext& c, size_t input, const char* what, size_t of = 0);
+Status require_last(const InferContext& c, size_t input, size_t of = 0);
 
 /// Numbers of 2 or 4 bits, `packed` to a byte, as bytes of their own along the last dimension, the first in the low bits; no more than
 /// `most` of them. Whole bytes (1 in one) are given as they are.

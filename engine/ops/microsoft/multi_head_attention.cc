@@ -23,27 +23,27 @@ struct MultiHeadSizes {
 Dim head_of(const Dim& hidden, int64_t heads) { return hidden.is_static() ? Dim(hidden.value() / heads) : Dim(); }
 
 Status check_multi_head_inputs(const InferContext& c, const MultiHeadInputs& at) {
-  SV_TRY(require_dtype(c, 0, "query", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   for (const size_t i : {size_t{1}, size_t{2}, at.bias, at.attention_bias, at.past_key, at.past_value})
     if (c.has_input(i) && c.dtype(i) != c.dtype(0))
-      return error("input {} is {}, must be {} as query is", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
-  SV_TRY(require_dtype(c, at.past_length, "past_sequence_length", {DType::i32}));
-  SV_TRY(require_single(c, at.past_length, "past_sequence_length"));
-  SV_TRY(require_dtype(c, at.beam_width, "beam_width", {DType::i32}));
-  SV_TRY(require_single(c, at.beam_width, "beam_width"));
+      return error("{} is {}, must be {} as query is", c.described(i), name_of(c.dtype(i)), name_of(c.dtype(0)));
+  SV_TRY(require_dtype(c, at.past_length, {DType::i32}));
+  SV_TRY(require_single(c, at.past_length));
+  SV_TRY(require_dtype(c, at.beam_width, {DType::i32}));
+  SV_TRY(require_single(c, at.beam_width));
   if (c.has_input(at.past_length) && !c.has_input(at.past_key)) return error("past_sequence_length goes with past_key and past_value");
   if (c.attributes().get_int("past_present_share_buffer", 0) != 0 && c.has_input(at.past_key) && !c.has_input(at.past_length))
     return error("past_present_share_buffer needs past_sequence_length");
-  SV_TRY(require_dtype(c, at.indirection, "cache_indirection", {DType::i32}));
-  SV_TRY(require_rank(c, at.indirection, "cache_indirection", 3));
+  SV_TRY(require_dtype(c, at.indirection, {DType::i32}));
+  SV_TRY(require_rank(c, at.indirection, 3));
   if (c.has_input(at.indirection) && !c.has_input(at.past_length)) return error("cache_indirection goes with past_sequence_length");
   if (!c.has_input(1) || !c.has_input(2))
     return unimplemented("key and value are absent: packed queries, keys and values are not supported");
   if (c.attributes().get_int("num_heads", 0) < 1)
     return error("num_heads is {}, must be at least 1", c.attributes().get_int("num_heads", 0));
-  SV_TRY(require_rank(c, 0, "query", 3));
-  SV_TRY(require_rank(c, at.bias, "bias", 1));
-  for (const size_t i : {at.past_key, at.past_value}) SV_TRY(require_rank(c, i, "past_key and past_value", 4));
+  SV_TRY(require_rank(c, 0, 3));
+  SV_TRY(require_rank(c, at.bias, 1));
+  for (const size_t i : {at.past_key, at.past_value}) SV_TRY(require_rank(c, i, 4));
   if (c.has_input(at.past_key) != c.has_input(at.past_value)) return error("past_key and past_value must be given together");
   for (size_t i = 1; i < 3; ++i)
     if (c.shape(i).has_rank() && c.shape(i).rank() != 3 && c.shape(i).rank() != 4)
@@ -65,7 +65,7 @@ Result<MultiHeadSizes> multi_head_sizes(const InferContext& c, const MultiHeadIn
     if (cut && known_different(x[1], Dim(heads)))
       return error("{} has {} heads, needs {}", i == 1 ? "key" : "value", x[1].value(), heads);
     if (!cut && x[2].is_static() && x[2].value() % heads != 0)
-      return error("input {} {} cannot be cut into {} heads", i, to_string(x), heads);
+      return error("{} {} cannot be cut into {} heads", c.described(i), to_string(x), heads);
     if (i == 0) continue;
     const Dim length = cut ? x[2] : x[1], size = cut ? x[3] : head_of(x[2], heads);
     if (known_different(s.new_keys, length)) return error("key and value are of different length");
@@ -113,7 +113,7 @@ Status infer_multi_head(InferContext& c) {
     if (known_different(c.shape(kAt.bias)[0], wanted))
       return error("bias has {} elements, needs {}", c.shape(kAt.bias)[0].value(), wanted.value());
   }
-  SV_TRY(check_runtime_mask(c, kAt.mask, "key_padding_mask", s.batch, s.queries, s.keys(), Placeholder::refused));
+  SV_TRY(check_runtime_mask(c, kAt.mask, s.batch, s.queries, s.keys(), Placeholder::refused));
   SV_TRY(check_attention_bias(c, kAt.attention_bias, scores));
   c.set(0, c.dtype(0), Shape{s.batch, s.queries, multiply(heads, s.value_size)});
   c.set(1, c.dtype(0), Shape{s.batch, heads, s.present(), s.size});
@@ -204,7 +204,7 @@ Status expand_multi_head(ExpandContext& c) {
 }
 
 template <const MultiHeadInputs& kAt>
-OpDef multi_head_op(const char* name, Arity inputs) {
+OpDef multi_head_op(const char* name, OpInputs inputs) {
   return {.name = name,
           .domain = kMicrosoftDomain,
           .until = 1,
@@ -222,7 +222,9 @@ OpDef multi_head_op(const char* name, Arity inputs) {
 }  // namespace
 
 OpDef define_microsoft_multi_head_attention() {
-  OpDef op = multi_head_op<kMultiHead>("MultiHeadAttention", {1, 10});
+  OpDef op = multi_head_op<kMultiHead>(
+      "MultiHeadAttention",
+      "query, key?, value?, bias?, key_padding_mask?, attention_bias?, past_key?, past_value?, past_sequence_length?, cache_indirection?");
   op.attributes.push_back({"unidirectional", AttributeKind::kInt, false, 0});
   op.samples = "(float32[2, 3, 8], float32[2, 4, 8], float32[2, 4, 6], float32[22]) {num_heads = 2}"
                "(float32[2, 3, 8], float32[2, 3, 8], float32[2, 3, 8], float32[24], int32[2]{2, 5}, float32[1, 2, 3, 5], "
@@ -234,7 +236,9 @@ OpDef define_microsoft_multi_head_attention() {
 }
 
 OpDef define_microsoft_decoder_masked_multi_head_attention() {
-  OpDef op = multi_head_op<kDecoder>("DecoderMaskedMultiHeadAttention", {1, 11});
+  OpDef op = multi_head_op<kDecoder>("DecoderMaskedMultiHeadAttention",
+                                  "query, key?, value?, mask_index?, attention_bias?, past_key?, past_value?, past_sequence_length?, beam_width?, "
+                                  "cache_indirection?, bias?");
   for (const char* name : {"past_present_share_buffer", "output_qk"}) op.attributes.push_back({name, AttributeKind::kInt});
   op.samples = "(float32[2, 1, 8], float32[2, 1, 8], float32[2, 1, 8]) {num_heads = 2} 3"
                "(float32[2, 1, 8], float32[2, 1, 8], float32[2, 1, 8], -, -, float32[2, 2, 5, 4], float32[2, 2, 5, 4], int32[1]{4}) "

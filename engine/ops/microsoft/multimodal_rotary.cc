@@ -31,11 +31,11 @@ Status check_multimodal_attributes(const Attributes& a) {
 
 Status infer_multimodal_rotary(InferContext& c) {
   SV_TRY(check_multimodal_attributes(c.attributes()));
-  SV_TRY(require_rank(c, kMrPositions, "position_ids", 3));
+  SV_TRY(require_rank(c, kMrPositions, 3));
   const std::vector<int64_t> section = c.attributes().get_ints("mrope_section");
   const Dim pairs(section[0] + section[1] + section[2]);
   for (const size_t i : {kMrCos, kMrSin}) {
-    SV_TRY(require_rank(c, i, i == kMrCos ? "cos_cache" : "sin_cache", 2));
+    SV_TRY(require_rank(c, i, 2));
     if (c.shape(i).has_rank() && known_different(c.shape(i)[1], pairs))
       return error("{} is {}, needs {} columns, the sum of mrope_section", i == kMrCos ? "cos_cache" : "sin_cache", to_string(c.shape(i)),
                    pairs.value());
@@ -83,7 +83,7 @@ OpDef define_microsoft_m_rotary_embedding() {
       .name = "MRotaryEmbedding",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {4, 4},
+      .inputs = "input, position_ids, cos_cache, sin_cache",
       .attributes = {{"mrope_section", AttributeKind::kInts, true},
                      {"mrope_layout", AttributeKind::kInt, false, 0},
                      {"interleaved", AttributeKind::kInt},

@@ -13,7 +13,7 @@ constexpr DTypeSet kHashedTypes{DType::i32, DType::u32, DType::i64, DType::u64, 
 DType hash_type(const Attributes& attributes) { return attributes.get_int("positive", 1) == 1 ? DType::u32 : DType::i32; }
 
 Status infer_murmur_hash(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kHashedTypes));
+  SV_TRY(require_dtype(c, 0, kHashedTypes));
   c.set(0, hash_type(c.attributes()), c.shape(0));
   return {};
 }
@@ -62,6 +62,7 @@ OpDef define_microsoft_murmur_hash3() {
       .name = "MurmurHash3",
       .domain = kMicrosoftDomain,
       .until = 1,
+      .inputs = "X",
       .attributes = {{"seed", AttributeKind::kInt, false, 0}, {"positive", AttributeKind::kInt, false, 1}},
       .infer = infer_murmur_hash,
       .evaluate = evaluate_murmur_hash,

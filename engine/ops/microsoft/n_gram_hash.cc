@@ -32,20 +32,20 @@ Status check_hash(const InferContext& c, const HashInputs& at, const Dim& batch)
   const int64_t most = a.get_int("max_ngram_size", 0), each = a.get_int("n_head_per_ngram", 0);
   if (most < 2 || most > kMostNgram) return error("max_ngram_size is {}, must be 2 to {}", most, kMostNgram);
   if (each < 1 || each > INT32_MAX / kMostNgram) return error("n_head_per_ngram is {}, must be at least 1", each);
-  SV_TRY(require_rank(c, kHashMultipliers, "multipliers", 1));
+  SV_TRY(require_rank(c, kHashMultipliers, 1));
   const Shape& multipliers = c.shape(kHashMultipliers);
   if (multipliers.has_rank() && multipliers[0].is_static() && multipliers[0].value() < most)
     return error("multipliers has {} elements, needs {}", multipliers[0].value(), most);
-  SV_TRY(require_shape(c, kHashSizes, Shape{Dim(heads_of(a))}, "vocab_sizes"));
-  SV_TRY(require_shape(c, at.offsets, Shape{Dim(heads_of(a))}, "head_offsets"));
-  SV_TRY(require_shape(c, at.past, Shape{batch, Dim(orders_of(a))}, "past_ids"));
-  SV_TRY(require_shape(c, at.past_segments, Shape{batch, Dim(orders_of(a))}, "past_segment_ids"));
-  SV_TRY(require_single(c, at.eos, "eos_token_id"));
-  return c.has_input(at.segments) ? require_same_shape(c, kHashIds, "input_ids", at.segments, "segment_ids") : Status();
+  SV_TRY(require_shape(c, kHashSizes, Shape{Dim(heads_of(a))}));
+  SV_TRY(require_shape(c, at.offsets, Shape{Dim(heads_of(a))}));
+  SV_TRY(require_shape(c, at.past, Shape{batch, Dim(orders_of(a))}));
+  SV_TRY(require_shape(c, at.past_segments, Shape{batch, Dim(orders_of(a))}));
+  SV_TRY(require_single(c, at.eos));
+  return c.has_input(at.segments) ? require_same_shape(c, kHashIds, at.segments) : Status();
 }
 
 Status infer_hash(InferContext& c) {
-  SV_TRY(require_rank(c, kHashIds, "input_ids", 2));
+  SV_TRY(require_rank(c, kHashIds, 2));
   const Shape ids = c.shape(0).has_rank() ? c.shape(0) : unknown_dims(2);
   SV_TRY(check_hash(c, kHashRows, ids[0]));
   c.set(0, c.dtype(0), Shape{ids[0], ids[1], Dim(heads_of(c.attributes()))});
@@ -54,9 +54,9 @@ Status infer_hash(InferContext& c) {
 }
 
 Status infer_packed_hash(InferContext& c) {
-  SV_TRY(require_rank(c, kHashIds, "input_ids", 1));
+  SV_TRY(require_rank(c, kHashIds, 1));
   const Dim tokens = c.shape(0).has_rank() ? c.shape(0)[0] : Dim();
-  SV_ASSIGN(const Dim batch, packed_batch(c, kHashPacked.cumulative, "cumulative_sequence_length", tokens));
+  SV_ASSIGN(const Dim batch, packed_batch(c, kHashPacked.cumulative, tokens));
   SV_TRY(check_hash(c, kHashPacked, batch));
   const Dim orders(orders_of(c.attributes()));
   const int64_t capacity = c.attributes().get_int("state_update_capacity", 0);
@@ -65,7 +65,7 @@ Status infer_packed_hash(InferContext& c) {
     return error("capture_count goes with a state_update_capacity above 0, which is {}", capacity);
   if (capacity == 0 && c.has_output(3)) return error("output state_update needs a state_update_capacity above 0");
   if (c.has_input(kHashPacked.past_segments) && !c.has_input(kHashPacked.segments)) return error("past_segment_ids goes with segment_ids");
-  SV_TRY(require_shape(c, kHashPacked.capture, Shape{batch}, "capture_count"));
+  SV_TRY(require_shape(c, kHashPacked.capture, Shape{batch}));
   c.set(0, c.dtype(0), Shape{tokens, Dim(heads_of(c.attributes()))});
   c.set(1, c.dtype(0), Shape{batch, orders});
   c.set(2, DType::i32, Shape{batch, orders});
@@ -197,7 +197,7 @@ OpDef define_microsoft_n_gram_hash_mapping() {
       .name = "NGramHashMapping",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 7},
+      .inputs = "input_ids, multipliers, vocab_sizes, past_ids?, head_offsets?, eos_token_id?, segment_ids?",
       .outputs = {1, 2},
       .attributes = hash_attributes(),
       .infer = infer_hash,
@@ -214,7 +214,8 @@ OpDef define_microsoft_varlen_n_gram_hash_mapping() {
       .name = "VarlenNGramHashMapping",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {4, 10},
+      .inputs = "input_ids, multipliers, vocab_sizes, cumulative_sequence_length, past_ids?, head_offsets?, eos_token_id?, segment_ids?, "
+                "past_segment_ids?, capture_count?",
       .outputs = {1, 4},
       .attributes = hash_attributes(),
       .infer = infer_packed_hash,

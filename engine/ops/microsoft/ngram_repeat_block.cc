@@ -10,10 +10,10 @@ namespace {
 
 Status infer_ngram_block(InferContext& c) {
   if (const int64_t n = c.attributes().get_int("ngram_size", 0); n < 1) return error("ngram_size is {}, must be at least 1", n);
-  SV_TRY(require_dtype(c, 0, "input_ids", {DType::i64}));
-  SV_TRY(require_dtype(c, 1, "scores", {DType::f32}));
-  SV_TRY(require_rank(c, 0, "input_ids", 2));
-  SV_TRY(require_rank(c, 1, "scores", 2));
+  SV_TRY(require_dtype(c, 0, {DType::i64}));
+  SV_TRY(require_dtype(c, 1, {DType::f32}));
+  SV_TRY(require_rank(c, 0, 2));
+  SV_TRY(require_rank(c, 1, 2));
   if (c.shape(0).has_rank() && c.shape(1).has_rank() && known_different(c.shape(0)[0], c.shape(1)[0]))
     return error("input_ids {} and scores {} need the same first dimension", to_string(c.shape(0)), to_string(c.shape(1)));
   c.set(0, c.dtype(1), c.shape(1));
@@ -56,7 +56,7 @@ OpDef define_microsoft_n_gram_repeat_block() {
       .name = "NGramRepeatBlock",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {2, 2},
+      .inputs = "input_ids, scores",
       .attributes = {{"ngram_size", AttributeKind::kInt, true}},
       .infer = infer_ngram_block,
       .lower = lower_ngram_block,

@@ -23,20 +23,20 @@ Status check_packed_conv_attributes(const InferContext& c) {
 
 Status infer_packed_conv(InferContext& c) {
   SV_TRY(check_packed_conv_attributes(c));
-  SV_TRY(require_rank(c, kPcInput, "input", 2));
-  SV_TRY(require_rank(c, kPcWeight, "weight", 3));
-  SV_TRY(require_last(c, kPcBias, "bias"));
-  SV_TRY(require_rank(c, kPcState, "initial_state", 3));
-  SV_TRY(require_rank(c, kPcCapture, "capture_count", 1));
+  SV_TRY(require_rank(c, kPcInput, 2));
+  SV_TRY(require_rank(c, kPcWeight, 3));
+  SV_TRY(require_last(c, kPcBias));
+  SV_TRY(require_rank(c, kPcState, 3));
+  SV_TRY(require_rank(c, kPcCapture, 1));
   const Shape x = c.shape(kPcInput).has_rank() ? c.shape(kPcInput) : unknown_dims(2);
-  SV_ASSIGN(const Dim batch, packed_batch(c, kPcCumulative, "cumulative_sequence_length", x[0]));
+  SV_ASSIGN(const Dim batch, packed_batch(c, kPcCumulative, x[0]));
   const Shape w = c.shape(kPcWeight).has_rank() ? c.shape(kPcWeight) : unknown_dims(3);
   if (known_different(x[1], w[0]) || known_different(w[1], Dim(1)) || (w[2].is_static() && w[2].value() < 1))
     return error("weight is {}, needs [channels, 1, width] for the channels of input {}", to_string(w), to_string(x));
   const Dim before = w[2].is_static() ? multiply(Dim(w[2].value() - 1), Dim(c.attributes().get_int("dilation", 1))) : Dim();
   const Shape state{batch, x[1], before};
-  SV_TRY(require_shape(c, kPcState, state, "initial_state"));
-  SV_TRY(require_shape(c, kPcCapture, Shape{batch}, "capture_count"));
+  SV_TRY(require_shape(c, kPcState, state));
+  SV_TRY(require_shape(c, kPcCapture, Shape{batch}));
   c.set(0, c.dtype(0), x);
   c.set(1, c.dtype(0), state);
   c.set(2, c.dtype(0), Shape{batch, Dim(c.attributes().get_int("state_update_capacity", 0)), x[1]});
@@ -79,8 +79,7 @@ OpDef define_microsoft_varlen_causal_conv_with_state() {
       .name = "VarlenCausalConvWithState",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 8},
-      .required_inputs = {{kPcState, "initial_state"}},
+      .inputs = "input, weight, cumulative_sequence_length, bias?, initial_state, capture_count?, kernel_delta?, previous_mask?",
       .outputs = {2, 3},
       .attributes = {{"activation", AttributeKind::kString, false, "none"},
                      {"dilation", AttributeKind::kInt, false, 1},

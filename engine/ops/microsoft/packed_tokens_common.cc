@@ -6,16 +6,18 @@
 
 namespace svengine::ops {
 
-Result<Dim> packed_batch(const InferContext& c, size_t cumulative, const char* what, const Dim& tokens) {
-  SV_TRY(require_rank(c, cumulative, what, 1));
+Result<Dim> packed_batch(const InferContext& c, size_t cumulative, const Dim& tokens) {
+  SV_TRY(require_rank(c, cumulative, 1));
   if (!c.has_input(cumulative) || !c.shape(cumulative).has_rank() || !c.shape(cumulative)[0].is_static()) return Dim();
   const int64_t ends = c.shape(cumulative)[0].value();
-  if (ends < 2) return error("{} has {} elements, needs one more than there are sequences, of which there must be one at least", what, ends);
+  if (ends < 2)
+    return error("{} has {} elements, needs one more than there are sequences, of which there must be one at least", c.described(cumulative),
+                 ends);
   const auto known = c.integers(cumulative);
   if (!known) return Dim(ends - 1);
   if (known->front() != 0 || std::adjacent_find(known->begin(), known->end(), std::greater_equal<int64_t>()) != known->end() ||
       known_different(Dim(known->back()), tokens))
-    return error("{} must begin with 0, grow, and end with the number of tokens", what);
+    return error("{} must begin with 0, grow, and end with the number of tokens", c.described(cumulative));
   return Dim(ends - 1);
 }
 

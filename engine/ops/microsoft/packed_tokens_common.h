@@ -9,7 +9,7 @@
 namespace svengine::ops {
 
 /// The number of sequences; an error where `cumulative`, int32 [batch + 1], cannot be what it is for that many tokens.
-Result<Dim> packed_batch(const InferContext& c, size_t cumulative, const char* what, const Dim& tokens);
+Result<Dim> packed_batch(const InferContext& c, size_t cumulative, const Dim& tokens);
 
 class PackedTokens {
  public:

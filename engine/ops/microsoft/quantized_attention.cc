@@ -9,19 +9,19 @@ namespace {
 enum QAttentionInput : size_t { kQInput, kQWeights, kQBias, kQInputScale, kQWeightScale, kQMask, kQInputZero, kQWeightZero, kQPast };
 
 Status check_q_attention(const InferContext& c) {
-  SV_TRY(require_bytes(c, kQInput, "input"));
-  SV_TRY(require_bytes(c, kQWeights, "weight"));
-  SV_TRY(require_rank(c, kQInput, "input", 3));
-  SV_TRY(require_rank(c, kQWeights, "weight", 2));
-  SV_TRY(require_dtype(c, kQBias, "bias", {DType::f32, DType::f16}));
-  SV_TRY(require_rank(c, kQBias, "bias", 1));
+  SV_TRY(require_bytes(c, kQInput));
+  SV_TRY(require_bytes(c, kQWeights));
+  SV_TRY(require_rank(c, kQInput, 3));
+  SV_TRY(require_rank(c, kQWeights, 2));
+  SV_TRY(require_dtype(c, kQBias, {DType::f32, DType::f16}));
+  SV_TRY(require_rank(c, kQBias, 1));
   for (const size_t i : {kQInputScale, kQWeightScale, kQPast})
     if (c.has_input(i) && c.dtype(i) != c.dtype(kQBias))
-      return error("input {} is {}, must be {} as bias is", static_cast<size_t>(i), name_of(c.dtype(i)), name_of(c.dtype(kQBias)));
-  SV_TRY(require_zero_of(c, kQInputZero, kQInput, "input_zero_point"));
-  SV_TRY(require_zero_of(c, kQWeightZero, kQWeights, "weight_zero_point"));
+      return error("{} is {}, must be {} as bias is", c.described(i), name_of(c.dtype(i)), name_of(c.dtype(kQBias)));
+  SV_TRY(require_zero_of(c, kQInputZero, kQInput));
+  SV_TRY(require_zero_of(c, kQWeightZero, kQWeights));
   SV_TRY(check_counts(c, {.a = kQInput, .b = kQWeights, .of_columns = {kQWeightScale, kQWeightZero}, .single = {kQInputScale, kQInputZero}}));
-  SV_TRY(require_rank(c, kQPast, "past", 5));
+  SV_TRY(require_rank(c, kQPast, 5));
   for (const char* name : {"do_rotary", "past_present_share_buffer"})
     if (c.attributes().get_int(name, 0) != 0) return unimplemented("{} is not supported", name);
   return {};
@@ -47,7 +47,7 @@ Status infer_q_attention(InferContext& c) {
     for (size_t d = 0; c.shape(kQPast).has_rank() && d < 5; ++d)
       if (known_different(c.shape(kQPast)[d], wanted[d])) return error("past is {}, needs {}", to_string(c.shape(kQPast)), to_string(wanted));
   }
-  SV_TRY(check_runtime_mask(c, kQMask, "mask_index", batch, queries, add(past, queries), Placeholder::taken));
+  SV_TRY(check_runtime_mask(c, kQMask, batch, queries, add(past, queries), Placeholder::taken));
   c.set(0, c.dtype(kQBias), Shape{batch, queries, hidden});
   c.set(1, c.dtype(kQBias), Shape{Dim(2), batch, Dim(heads), add(past, queries), size});
   return {};
@@ -74,7 +74,7 @@ OpDef define_q_attention() {
       .name = "QAttention",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {5, 9},
+      .inputs = "input, weight, bias, input_scale, weight_scale, mask_index?, input_zero_point?, weight_zero_point?, past?",
       .outputs = {1, 2},
       .attributes = {{"num_heads", AttributeKind::kInt, true},
                      {"unidirectional", AttributeKind::kInt, false, 0},

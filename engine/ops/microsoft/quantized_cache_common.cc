@@ -26,14 +26,14 @@ Result<CacheFormat> cache_format(const Attributes& attributes) {
   return CacheFormat{bits, keys == "PER_CHANNEL"};
 }
 
-Status check_cache_scale(const InferContext& c, const CacheFormat& format, size_t scale, const char* what, const Dim& heads, const Dim& size) {
-  if (format.bits == 0) return c.has_input(scale) ? error("{} is given, but the cache is not quantised", what) : Status();
-  if (!c.has_input(scale)) return error("a quantised cache needs {}", what);
-  SV_TRY(require_dtype(c, scale, what, {DType::f32}));
+Status check_cache_scale(const InferContext& c, const CacheFormat& format, size_t scale, const Dim& heads, const Dim& size) {
+  if (format.bits == 0) return c.has_input(scale) ? error("{} is given, but the cache is not quantised", c.described(scale)) : Status();
+  if (!c.has_input(scale)) return error("a quantised cache needs {}", c.described(scale));
+  SV_TRY(require_dtype(c, scale, {DType::f32}));
   const Shape& shape = c.shape(scale);
   if (!shape.has_rank()) return {};
   const Dim count = product(shape, 0, static_cast<size_t>(shape.rank())), wanted = format.by_channel ? multiply(heads, size) : Dim(1);
-  if (known_different(count, wanted)) return error("{} is {}, needs {} elements", what, to_string(shape), wanted.value());
+  if (known_different(count, wanted)) return error("{} is {}, needs {} elements", c.described(scale), to_string(shape), wanted.value());
   return {};
 }
 

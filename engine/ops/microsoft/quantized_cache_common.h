@@ -19,7 +19,7 @@ struct CacheFormat {
 Result<CacheFormat> cache_format(const Attributes& attributes);
 
 /// A scale for all, or one for each element of each head, [1, heads, 1, size].
-Status check_cache_scale(const InferContext& c, const CacheFormat& format, size_t scale, const char* what, const Dim& heads, const Dim& size);
+Status check_cache_scale(const InferContext& c, const CacheFormat& format, size_t scale, const Dim& heads, const Dim& size);
 
 /// Of [batch, heads, length, size], and back to `type`.
 Value* quantized_cache(ExpandContext& c, const CacheFormat& format, Value* v, Value* scale, int64_t heads, int64_t size);

@@ -12,8 +12,8 @@ constexpr size_t kQuantizedOnes[] = {kQWordTable, kQPositionTable, kQSegmentTabl
 
 Status infer_q_embed(InferContext& c) {
   for (const size_t i : {kQWords, kQSegments, kQTokenMask}) {
-    SV_TRY(require_dtype(c, i, "ids and mask", {DType::i32}));
-    SV_TRY(require_rank(c, i, "ids and mask", 2));
+    SV_TRY(require_dtype(c, i, {DType::i32}));
+    SV_TRY(require_rank(c, i, 2));
   }
   for (const size_t i : kQuantizedOnes) {
     const size_t scale = kQScales + i - kQWordTable, zero = kQZeros + i - kQWordTable;
@@ -21,21 +21,21 @@ Status infer_q_embed(InferContext& c) {
     if (there != c.has_input(scale) || there != c.has_input(zero))
       return error("inputs {}, {} and {} must be given together", i, scale, zero);
     if (!there) continue;
-    SV_TRY(require_bytes(c, i, "embeddings, gamma and beta"));
-    SV_TRY(require_rank(c, i, "embeddings, gamma and beta", i <= kQSegmentTable ? 2 : 1));
-    SV_TRY(require_dtype(c, scale, "scale", {DType::f32}));
-    SV_TRY(require_single(c, scale, "scale"));
-    SV_TRY(require_zero_of(c, zero, i, "zero point"));
-    SV_TRY(require_single(c, zero, "zero point"));
+    SV_TRY(require_bytes(c, i));
+    SV_TRY(require_rank(c, i, i <= kQSegmentTable ? 2 : 1));
+    SV_TRY(require_dtype(c, scale, {DType::f32}));
+    SV_TRY(require_single(c, scale));
+    SV_TRY(require_zero_of(c, zero, i));
+    SV_TRY(require_single(c, zero));
     if (c.shape(i).has_rank() && c.shape(kQWordTable).has_rank() && known_different(c.shape(i).back(), c.shape(kQWordTable)[1]))
-      return error("input {} is {}, needs a last dimension of {}", i, to_string(c.shape(i)), c.shape(kQWordTable)[1].value());
+      return error("{} is {}, needs a last dimension of {}", c.described(i), to_string(c.shape(i)), c.shape(kQWordTable)[1].value());
   }
   if (c.has_input(kQSegments) != c.has_input(kQSegmentTable)) return error("segment_ids and segment_embedding must be given together");
   const Shape &ids = c.shape(kQWords), &table = c.shape(kQWordTable);
   for (const size_t i : {kQSegments, kQTokenMask})
     if (c.has_input(i) && c.shape(i).has_rank() && ids.has_rank() &&
         (known_different(c.shape(i)[0], ids[0]) || known_different(c.shape(i)[1], ids[1])))
-      return error("input {} is {}, must be of the shape {} of input_ids", i, to_string(c.shape(i)), to_string(ids));
+      return error("{} is {}, must be of the shape {} of input_ids", c.described(i), to_string(c.shape(i)), to_string(ids));
   c.set(0, DType::f32, Shape{ids.has_rank() ? ids[0] : Dim(), ids.has_rank() ? ids[1] : Dim(), table.has_rank() ? table[1] : Dim()});
   c.set(1, DType::i32, Shape{ids.has_rank() ? ids[0] : Dim()});
   return {};
@@ -63,11 +63,9 @@ OpDef define_q_embed_layer_normalization() {
       .name = "QEmbedLayerNormalization",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {1, 18},
-      .required_inputs = {{kQWordTable, "word_embedding_quant"},
-                          {kQPositionTable, "position_embedding_quant"},
-                          {kQGamma, "gamma_quant"},
-                          {kQBeta, "beta_quant"}},
+      .inputs = "input_ids, segment_ids?, word_embedding_quant, position_embedding_quant, segment_embedding?, gamma_quant, beta_quant, mask?, "
+                "word_embedding_scale, position_embedding_scale, segment_embedding_scale?, gamma_scale, beta_scale, word_embedding_zero_point, "
+                "position_embedding_zero_point, segment_embedding_zero_point?, gamma_zero_point, beta_zero_point",
       .outputs = {2, 2},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-12f}},
       .expand = expand_q_embed,

@@ -34,14 +34,14 @@ Result<std::optional<AttentionHidden>> attention_hidden(const Attributes& attrib
 }
 
 Status check_merged_inputs(const InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   for (const size_t i : {1, 2, 4, 5})
     if (c.has_input(i) && c.dtype(i) != c.dtype(0))
-      return error("input {} is {}, must be {} as input 0 is", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
-  SV_TRY(require_rank(c, 0, "input", 3));
-  SV_TRY(require_rank(c, 1, "weights", 2));
-  SV_TRY(require_rank(c, 2, "bias", 1));
-  SV_TRY(require_rank(c, 4, "past", 5));
+      return error("{} is {}, must be {} as input 0 is", c.described(i), name_of(c.dtype(i)), name_of(c.dtype(0)));
+  SV_TRY(require_rank(c, 0, 3));
+  SV_TRY(require_rank(c, 1, 2));
+  SV_TRY(require_rank(c, 2, 1));
+  SV_TRY(require_rank(c, 4, 5));
   if (c.shape(0).has_rank() && c.shape(1).has_rank() && known_different(c.shape(0)[2], c.shape(1)[0]))
     return error("weights {} do not fit input {}", to_string(c.shape(1)), to_string(c.shape(0)));
   if (c.has_input(2) && c.shape(2).has_rank() && c.shape(1).has_rank() && known_different(c.shape(2)[0], c.shape(1)[1]))
@@ -70,7 +70,7 @@ Status infer_merged_attention(InferContext& c) {
       return error("with past, the hidden sizes of keys and values must be equal; they are {} and {}", hidden->qk, hidden->v);
   }
   const Dim keys = add(past, queries);
-  SV_TRY(check_runtime_mask(c, 3, "mask_index", batch, queries, keys, Placeholder::taken));
+  SV_TRY(check_runtime_mask(c, 3, batch, queries, keys, Placeholder::taken));
   SV_TRY(check_attention_bias(c, 5, Shape{batch, heads, queries, keys}));
   if (c.has_output(1) && hidden && hidden->qk != hidden->v)
     return error("with present, the hidden sizes of keys and values must be equal");
@@ -135,7 +135,7 @@ OpDef define_microsoft_attention() {
       .name = "Attention",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {2, 7},
+      .inputs = "input, weights, bias?, mask_index?, past?, attention_bias?, past_sequence_length?",
       .outputs = {1, 2},
       .attributes = {{"num_heads", AttributeKind::kInt, true},
                      {"unidirectional", AttributeKind::kInt, false, 0},

@@ -24,9 +24,9 @@ Value* seen_keys(ExpandContext& c, Value* mask, Value* q, Value* k) {
 
 }  // namespace
 
-Status check_runtime_mask(const InferContext& c, size_t input, const char* what, const Dim& batch, const Dim& queries,
+Status check_runtime_mask(const InferContext& c, size_t input, const Dim& batch, const Dim& queries,
                           const Dim& keys, Placeholder placeholder) {
-  SV_TRY(require_dtype(c, input, what, {DType::i32}));
+  SV_TRY(require_dtype(c, input, {DType::i32}));
   if (!c.has_input(input) || !c.shape(input).has_rank()) return {};
   const Shape& s = c.shape(input);
   if (placeholder == Placeholder::taken && is_placeholder(s, keys) != std::optional(false) && (!known_different(s[0], batch) || s[0].same(Dim(1))))
@@ -37,7 +37,7 @@ Status check_runtime_mask(const InferContext& c, size_t input, const char* what,
   if (fits && s.rank() == 3) fits = !known_different(s[1], queries);
   if (fits) return {};
   return error("{} is {}, must be [batch] (lengths), [2 * batch] (ends, starts), [batch, keys] or [batch, queries, keys] of {}",
-               what, to_string(s), to_string(Shape{batch, queries, keys}));
+               c.described(input), to_string(s), to_string(Shape{batch, queries, keys}));
 }
 
 std::optional<bool> is_placeholder(const Shape& mask, const Dim& keys) {
@@ -47,7 +47,7 @@ std::optional<bool> is_placeholder(const Shape& mask, const Dim& keys) {
 
 Status check_attention_bias(const InferContext& c, size_t input, const Shape& scores) {
   if (!c.has_input(input)) return {};
-  SV_TRY(require_rank(c, input, "attention_bias", 4));
+  SV_TRY(require_rank(c, input, 4));
   if (c.dtype(input) != c.dtype(0))
     return error("attention_bias is {}, must be {} as input 0 is", name_of(c.dtype(input)), name_of(c.dtype(0)));
   const Shape& s = c.shape(input);

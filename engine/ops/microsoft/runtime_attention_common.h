@@ -16,7 +16,7 @@ struct RuntimeMask {
 
 /// A mask's shape for a batch, queries and keys, which may be unknown. Where there may be a placeholder, it is [batch, 1] or [1, 1].
 enum class Placeholder : uint8_t { refused, taken };
-Status check_runtime_mask(const InferContext& c, size_t input, const char* what, const Dim& batch, const Dim& queries,
+Status check_runtime_mask(const InferContext& c, size_t input, const Dim& batch, const Dim& queries,
                           const Dim& keys, Placeholder placeholder);
 
 /// Of an input that must be fed though there is nothing to mask, as ONNX Runtime takes it: [batch, 1] or [1, 1] in place of [batch, keys]. Unknown

@@ -9,7 +9,7 @@ OpDef define_microsoft_causal_conv_with_state() {
       .name = "CausalConvWithState",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {2, 4},
+      .inputs = "input, weight, bias?, past_state?",
       .outputs = {2, 3},
       .attributes = {{"activation", AttributeKind::kString, false, "none"}, {"state_channels_last", AttributeKind::kInt, false, -1}},
       .expand = expand_causal_conv,

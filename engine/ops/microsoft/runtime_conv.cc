@@ -43,7 +43,7 @@ OpDef define_microsoft_fused_conv() {
       .name = "FusedConv",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {2, 4},
+      .inputs = "X, W, B?, Z?",
       .attributes = std::move(attributes),
       .expand = expand_runtime_conv,
       .infer = infer_runtime_conv,

@@ -31,15 +31,15 @@ Result<std::optional<RuntimeLinearSizes>> runtime_linear_sizes(const Node& node)
 }
 
 /// Behind [batch, tokens], one of those.
-Status require_tokens(const InferContext& c, size_t input, const char* what, std::initializer_list<Dim> allowed) {
-  SV_TRY(require_rank(c, input, what, 3));
+Status require_tokens(const InferContext& c, size_t input, std::initializer_list<Dim> allowed) {
+  SV_TRY(require_rank(c, input, 3));
   if (!c.has_input(input) || !c.shape(input).has_rank()) return {};
   const Shape &query = c.shape(kRlQuery), &shape = c.shape(input);
   for (size_t d = 0; query.has_rank() && d < 2; ++d)
     if (known_different(query[d], shape[d]))
-      return error("{} {} and query {} need the same first two dimensions", what, to_string(shape), to_string(query));
+      return error("{} {} and query {} need the same first two dimensions", c.described(input), to_string(shape), to_string(query));
   if (std::all_of(allowed.begin(), allowed.end(), [&](const Dim& d) { return known_different(d, shape[2]); }))
-    return error("{} is {}, its last dimension must be {}", what, to_string(shape), to_string(Shape(std::vector<Dim>(allowed))));
+    return error("{} is {}, its last dimension must be {}", c.described(input), to_string(shape), to_string(Shape(std::vector<Dim>(allowed))));
   return {};
 }
 
@@ -48,14 +48,14 @@ Status infer_runtime_linear(InferContext& c) {
   if (c.attributes().get_int("state_window", 0) != 0) return unimplemented("state_window is not supported");
   if (rule.decays && !c.has_input(kRlDecay)) return error("this update_rule needs input decay");
   if (rule.corrects && !c.has_input(kRlBeta)) return error("this update_rule needs input beta");
-  for (const size_t i : {kRlQuery, kRlKey, kRlValue}) SV_TRY(require_tokens(c, i, i == kRlQuery ? "query" : i == kRlKey ? "key" : "value", {Dim()}));
+  for (const size_t i : {kRlQuery, kRlKey, kRlValue}) SV_TRY(require_tokens(c, i, {Dim()}));
   SV_ASSIGN(const std::optional<RuntimeLinearSizes> s, runtime_linear_sizes(c.node()));
   const int64_t q_heads = c.attributes().get_int("q_num_heads", 1), heads = c.attributes().get_int("kv_num_heads", 1);
   const Shape query = c.shape(kRlQuery).has_rank() ? c.shape(kRlQuery) : unknown_dims(3);
   const Shape state{query[0], Dim(heads), s ? Dim(s->size) : Dim(), s ? Dim(s->value_size) : Dim()};
-  SV_TRY(require_shape(c, kRlPast, state, "past_state"));
-  SV_TRY(require_tokens(c, kRlDecay, "decay", {Dim(heads), multiply(Dim(heads), state[2])}));
-  SV_TRY(require_tokens(c, kRlBeta, "beta", {Dim(heads), Dim(1)}));
+  SV_TRY(require_shape(c, kRlPast, state));
+  SV_TRY(require_tokens(c, kRlDecay, {Dim(heads), multiply(Dim(heads), state[2])}));
+  SV_TRY(require_tokens(c, kRlBeta, {Dim(heads), Dim(1)}));
   c.set(0, c.dtype(0), Shape{query[0], query[1], multiply(Dim(std::max(q_heads, heads)), state[3])});
   c.set(1, c.has_input(kRlPast) ? c.dtype(kRlPast) : c.dtype(0), state);
   return {};
@@ -92,7 +92,7 @@ OpDef define_microsoft_linear_attention() {
       .name = "LinearAttention",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 6},
+      .inputs = "query, key, value, past_state?, decay?, beta?",
       .outputs = {2, 2},
       .attributes = {{"q_num_heads", AttributeKind::kInt, true},
                      {"kv_num_heads", AttributeKind::kInt, true},

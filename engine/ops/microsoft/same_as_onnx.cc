@@ -19,7 +19,7 @@ Status expand_same(ExpandContext& c) {
   return {};
 }
 
-OpDef same_as_onnx(const char* name, Arity inputs, std::vector<AttributeDef> attributes, std::string samples) {
+OpDef same_as_onnx(const char* name, OpInputs inputs, std::vector<AttributeDef> attributes, std::string samples) {
   return {.name = name,
           .domain = kMicrosoftDomain,
           .until = 1,
@@ -34,8 +34,8 @@ constexpr DTypeSet kUniqueTypes = kNumericTypes | DTypeSet{DType::string};
 
 /// Values as they come, where each element of X is among them, how often each is there.
 Status infer_unique_values(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kUniqueTypes));
-  SV_TRY(require_rank(c, 0, "X", 1));
+  SV_TRY(require_dtype(c, 0, kUniqueTypes));
+  SV_TRY(require_rank(c, 0, 1));
   c.set(0, c.dtype(0), unknown_dims(1));
   c.set(1, DType::i64, c.shape(0).has_rank() ? c.shape(0) : unknown_dims(1));
   c.set(2, DType::i64, unknown_dims(1));
@@ -60,8 +60,8 @@ Status infer_runtime_grid_sample(InferContext& c) {
   if (mode != "linear" && mode != "cubic" && mode != "nearest") return error("mode is '{}', must be bilinear, nearest or bicubic", mode);
   if (padding != "zeros" && padding != "border" && padding != "reflection")
     return error("padding_mode is '{}', must be zeros, border or reflection", padding);
-  SV_TRY(require_rank(c, 0, "X", 4));
-  SV_TRY(require_rank(c, 1, "Grid", 4));
+  SV_TRY(require_rank(c, 0, 4));
+  SV_TRY(require_rank(c, 1, 4));
   const Shape &x = c.shape(0), &grid = c.shape(1);
   if (x.has_rank() && grid.has_rank() && known_different(x[0], grid[0]))
     return error("X {} and Grid {} need the same first dimension", to_string(x), to_string(grid));
@@ -79,8 +79,8 @@ Status expand_runtime_grid_sample(ExpandContext& c) {
 }
 
 Status infer_expand_dims(InferContext& c) {
-  SV_TRY(require_dtype(c, 1, "axis", {DType::i32}));
-  SV_TRY(require_single(c, 1, "axis"));
+  SV_TRY(require_dtype(c, 1, {DType::i32}));
+  SV_TRY(require_single(c, 1));
   const auto axis = c.integers(1);
   if (!axis || !c.shape(0).has_rank()) return c.set(0, c.dtype(0), c.shape(0).has_rank() ? unknown_dims(c.shape(0).rank() + 1) : Shape()), Status{};
   const int64_t rank = c.shape(0).rank() + 1, at = (*axis)[0] < 0 ? (*axis)[0] + rank : (*axis)[0];
@@ -138,7 +138,7 @@ Status canonicalize_runtime_gather(CanonicalizeContext& c) {
 }  // namespace
 
 OpDef define_microsoft_range() {
-  OpDef op = same_as_onnx("Range", {2, 3}, {}, "(int64[]{2}, int64[]{9}, int64[]{3})");
+  OpDef op = same_as_onnx("Range", "start, limit, delta?", {}, "(int64[]{2}, int64[]{9}, int64[]{3})");
   op.canonicalize = canonicalize_runtime_range;
   op.types = define_range().types;
   op.traits.shape_inputs = {0, 1, 2};
@@ -146,7 +146,7 @@ OpDef define_microsoft_range() {
 }
 
 OpDef define_microsoft_pad() {
-  OpDef op = same_as_onnx("Pad", {2, 3}, {{"mode", AttributeKind::kString, false, "constant"}},
+  OpDef op = same_as_onnx("Pad", "data, pads, value?", {{"mode", AttributeKind::kString, false, "constant"}},
                           "(float32[3, 5], int64[4]{1, 2, 0, 3}, float32[1]{1.5})"
                           R"((float32[4, 5], int64[4]{1, 0, 2, 2}) {mode = "edge"})");
   op.canonicalize = canonicalize_runtime_pad;
@@ -156,14 +156,14 @@ OpDef define_microsoft_pad() {
 }
 
 OpDef define_microsoft_gather_nd() {
-  OpDef op = same_as_onnx("GatherND", {2, 2}, {}, "(float32[3, 4, 5], int64[5, 2] 0 to 3)");
+  OpDef op = same_as_onnx("GatherND", "data, indices", {}, "(float32[3, 4, 5], int64[5, 2] 0 to 3)");
   op.canonicalize = canonicalize_runtime_gather;
   op.types = define_gather_nd().types;
   return op;
 }
 
 OpDef define_microsoft_quantize_linear() {
-  OpDef op = same_as_onnx("QuantizeLinear", {2, 3}, {{"axis", AttributeKind::kInt, false, 1}},
+  OpDef op = same_as_onnx("QuantizeLinear", "x, y_scale, y_zero_point?", {{"axis", AttributeKind::kInt, false, 1}},
                       "(float32[3, 4], float32[] 0.01 to 0.1, uint8[] 0 to 256)"
                       "(float32[3, 4], float32[3] 0.01 to 0.1, int16[3] -9 to 9) {axis = 0}"
                       "(float16[1], float16[] 0.1 to 0.5)");
@@ -172,14 +172,14 @@ OpDef define_microsoft_quantize_linear() {
 }
 
 OpDef define_microsoft_dequantize_linear() {
-  return same_as_onnx("DequantizeLinear", {2, 3}, {{"axis", AttributeKind::kInt, false, 1}},
+  return same_as_onnx("DequantizeLinear", "x, x_scale, x_zero_point?", {{"axis", AttributeKind::kInt, false, 1}},
                       "(uint8[3, 4] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256)"
                       "(uint16[3, 4] 0 to 999, float32[4] 0.01 to 0.1, uint16[4] 0 to 9)"
                       "(int32[1] -99 to 99, float32[] 0.01 to 0.1)");
 }
 
 OpDef define_microsoft_trilu() {
-  OpDef op = same_as_onnx("Trilu", {1, 2}, {{"upper", AttributeKind::kInt, false, 1}},
+  OpDef op = same_as_onnx("Trilu", "X, k?", {{"upper", AttributeKind::kInt, false, 1}},
                           "(float32[2, 3, 4])"
                           "(int64[3, 3], int64[]{-1}) {upper = 0}");
   op.types = {{"T", kNumericTypes | kBool, {0}}};
@@ -190,6 +190,7 @@ OpDef define_microsoft_unique() {
   return {.name = "Unique",
           .domain = kMicrosoftDomain,
           .until = 1,
+          .inputs = "x",
           .outputs = {3, 3},
           .expand = expand_unique_values,
           .infer = infer_unique_values,
@@ -197,7 +198,7 @@ OpDef define_microsoft_unique() {
 }
 
 OpDef define_microsoft_grid_sample() {
-  OpDef op = same_as_onnx("GridSample", {2, 2},
+  OpDef op = same_as_onnx("GridSample", "X, Grid",
                           {{"mode", AttributeKind::kString, false, "bilinear"},
                            {"padding_mode", AttributeKind::kString, false, "zeros"},
                            {"align_corners", AttributeKind::kInt, false, 0}},
@@ -214,7 +215,7 @@ OpDef define_microsoft_expand_dims() {
   return {.name = "ExpandDims",
           .domain = kMicrosoftDomain,
           .until = 1,
-          .inputs = {2, 2},
+          .inputs = "X, axis",
           .expand = expand_expand_dims,
           .infer = infer_expand_dims,
           .traits = {.shape_inputs = {1}},

@@ -20,12 +20,12 @@ Status check_sparse_inputs(const InferContext& c) {
   if (c.has_input(kSpKey) != c.has_input(kSpValue)) return error("key and value must be given together, or query holds all three");
   if (c.attributes().get_int("do_rotary", 0) != 0 && (!c.has_input(kSpCos) || !c.has_input(kSpSin)))
     return error("do_rotary needs cos_cache and sin_cache");
-  SV_TRY(require_rank(c, kSpQuery, "query", 3));
-  SV_TRY(require_rank(c, kSpPastKey, "past_key", 4));
-  SV_TRY(require_rank(c, kSpRows, "block_row_indices", 2));
-  SV_TRY(require_rank(c, kSpColumns, "block_col_indices", 2));
-  SV_TRY(require_rank(c, kSpLengths, "key_total_sequence_lengths", 1));
-  SV_TRY(require_single(c, kSpTotal, "total_sequence_length"));
+  SV_TRY(require_rank(c, kSpQuery, 3));
+  SV_TRY(require_rank(c, kSpPastKey, 4));
+  SV_TRY(require_rank(c, kSpRows, 2));
+  SV_TRY(require_rank(c, kSpColumns, 2));
+  SV_TRY(require_rank(c, kSpLengths, 1));
+  SV_TRY(require_single(c, kSpTotal));
   const Shape &rows = c.shape(kSpRows), &columns = c.shape(kSpColumns);
   const Dim layouts = rows.has_rank() ? rows[0] : Dim();
   if (columns.has_rank() && known_different(columns[0], layouts))
@@ -39,8 +39,8 @@ Status check_sparse_inputs(const InferContext& c) {
 
 Status check_sparse_angles(const InferContext& c, const Dim& size) {
   if (c.attributes().get_int("do_rotary", 0) == 0) return {};
-  for (const size_t i : {kSpCos, kSpSin}) SV_TRY(require_rank(c, i, i == kSpCos ? "cos_cache" : "sin_cache", 2));
-  SV_TRY(require_same_shape(c, kSpCos, "cos_cache", kSpSin, "sin_cache"));
+  for (const size_t i : {kSpCos, kSpSin}) SV_TRY(require_rank(c, i, 2));
+  SV_TRY(require_same_shape(c, kSpCos, kSpSin));
   for (const size_t i : {kSpCos, kSpSin})
     if (size.is_static() && c.shape(i).has_rank() && known_different(c.shape(i)[1], Dim(size.value() / 2)))
       return error("{} is {}, needs {} columns, half of a head", i == kSpCos ? "cos_cache" : "sin_cache", to_string(c.shape(i)), size.value() / 2);
@@ -131,13 +131,8 @@ OpDef define_microsoft_sparse_attention() {
       .name = "SparseAttention",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {1, 11},
-      .required_inputs = {{kSpPastKey, "past_key"},
-                          {kSpPastValue, "past_value"},
-                          {kSpRows, "block_row_indices"},
-                          {kSpColumns, "block_col_indices"},
-                          {kSpTotal, "total_sequence_length"},
-                          {kSpLengths, "key_total_sequence_lengths"}},
+      .inputs = "query, key?, value?, past_key, past_value, block_row_indices, block_col_indices, total_sequence_length, "
+                "key_total_sequence_lengths, cos_cache?, sin_cache?",
       .outputs = {3, 3},
       .attributes = {{"num_heads", AttributeKind::kInt, true},
                      {"kv_num_heads", AttributeKind::kInt, true},

@@ -69,7 +69,7 @@ Result<Tokenizing> tokenizing(const Attributes& a) {
 }
 
 Status infer_tokenizer(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", DTypeSet{DType::string}));
+  SV_TRY(require_dtype(c, 0, DTypeSet{DType::string}));
   SV_TRY(table_of<tokenizing>(c.attributes()));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) return c.set(0, DType::string, Shape()), Status{};
@@ -163,6 +163,7 @@ OpDef define_tokenizer() {
       .name = "Tokenizer",
       .domain = kMicrosoftDomain,
       .until = 1,
+      .inputs = "X",
       .attributes = {{"mark", AttributeKind::kInt, true},
                      {"mincharnum", AttributeKind::kInt, true},
                      {"pad_value", AttributeKind::kString, true},

@@ -9,7 +9,7 @@ namespace {
 Status infer_unfold(InferContext& c) {
   const int64_t size = c.attributes().get_int("size", 0), step = c.attributes().get_int("step", 1);
   if (size < 1 || step < 1) return error("size is {} and step {}, must be at least 1", size, step);
-  SV_TRY(require_rank_at_least(c, 0, "input", 1));
+  SV_TRY(require_rank_at_least(c, 0, 1));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) return c.set(0, c.dtype(0), Shape()), Status{};
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("dim", -1), x.rank()));
@@ -46,6 +46,7 @@ OpDef define_microsoft_unfold_tensor() {
       .name = "UnfoldTensor",
       .domain = kMicrosoftDomain,
       .until = 1,
+      .inputs = "input",
       .attributes = {{"dim", AttributeKind::kInt, false, -1},
                      {"size", AttributeKind::kInt, true},
                      {"step", AttributeKind::kInt, false, 1}},

@@ -15,14 +15,14 @@ Status check_size(const Attributes& a, const char* name, const Dim& is, const ch
 }
 
 Status infer_word_embedding(InferContext& c) {
-  SV_TRY(require_rank(c, kCharacters, "Sequence", 2));
-  SV_TRY(require_rank(c, kFilters, "W", 4));
-  SV_TRY(require_rank(c, kTable, "C", 2));
+  SV_TRY(require_rank(c, kCharacters, 2));
+  SV_TRY(require_rank(c, kFilters, 4));
+  SV_TRY(require_rank(c, kTable, 2));
   const Shape &words = c.shape(kCharacters), &w = c.shape(kFilters), &table = c.shape(kTable);
   const Dim filters = w.has_rank() ? w[0] : Dim();
-  SV_TRY(require_shape(c, kBias, Shape{filters}, "B"));
+  SV_TRY(require_shape(c, kBias, Shape{filters}));
   if (w.has_rank()) {
-    SV_TRY(require_shape(c, kFilters, Shape{filters, Dim(1), w[2], table.has_rank() ? table[1] : Dim()}, "W"));
+    SV_TRY(require_shape(c, kFilters, Shape{filters, Dim(1), w[2], table.has_rank() ? table[1] : Dim()}));
     SV_TRY(check_size(c.attributes(), "embedding_size", w[0], "W"));
     SV_TRY(check_size(c.attributes(), "conv_window_size", w[2], "W"));
     if (w[2].is_static() && words.has_rank() && words[1].is_static() && (w[2].value() < 1 || w[2].value() > words[1].value()))
@@ -59,7 +59,7 @@ OpDef define_microsoft_word_conv_embedding() {
       .name = "WordConvEmbedding",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {4, 4},
+      .inputs = "Sequence, W, B, C",
       .expand = expand_word_embedding,
       .infer = infer_word_embedding,
       .types = {{"T", {DType::i32}, {kCharacters}}, {"T1", {DType::f32}, {kFilters, kBias, kTable}}},

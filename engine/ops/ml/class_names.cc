@@ -7,7 +7,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_class_names(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "numbers", {DType::i64}));
+  SV_TRY(require_dtype(c, 0, {DType::i64}));
   c.set(0, DType::string, c.shape(0));
   c.set(1, c.type(1));
   return {};
@@ -32,7 +32,7 @@ OpDef define_class_names() {
   return {
       .name = "ClassNames",
       .domain = kInternalDomain,
-      .inputs = {2, 2},
+      .inputs = "numbers, scores",
       .outputs = {1, 2},
       .attributes = {{"names", AttributeKind::kStrings, true}},
       .infer = infer_class_names,

@@ -18,6 +18,7 @@ OpDef feature_op(const char* name, std::vector<AttributeDef> attributes, Status 
   return {.name = name,
           .domain = kMlDomain,
           .until = kNewestMlOpset,
+          .inputs = "X",
           .attributes = std::move(attributes),
           .infer = infer,
           .lower = lower};
@@ -36,7 +37,7 @@ void emit_columns(LowerContext& c, const char* kernel, F f) {
 }
 
 Status infer_binarizer(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kFeatureTypes));
+  SV_TRY(require_dtype(c, 0, kFeatureTypes));
   c.set(0, c.type(0));
   return {};
 }
@@ -58,7 +59,7 @@ Status require_columns(const InferContext& c, const char* what, size_t have) {
 }
 
 Status infer_scaler(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kFeatureTypes));
+  SV_TRY(require_dtype(c, 0, kFeatureTypes));
   for (const char* what : {"offset", "scale"}) SV_TRY(require_columns(c, what, float_list(c.attributes(), what).size()));
   c.set(0, DType::f32, c.shape(0));
   return {};
@@ -79,7 +80,7 @@ Status lower_scaler(LowerContext& c) {
 bool is_real_feature(DType type) { return type == DType::f32 || type == DType::f64; }
 
 Status infer_imputer(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kFeatureTypes));
+  SV_TRY(require_dtype(c, 0, kFeatureTypes));
   const size_t count = is_real_feature(c.dtype(0)) ? float_list(c.attributes(), "imputed_value_floats").size()
                                                    : c.attributes().get_ints("imputed_value_int64s").size();
   if (count == 0)
@@ -111,7 +112,7 @@ Status lower_imputer(LowerContext& c) {
 }
 
 Status infer_normalizer(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kFeatureTypes));
+  SV_TRY(require_dtype(c, 0, kFeatureTypes));
   SV_TRY(row_dim(c));
   const std::string norm = c.attributes().get_string("norm", "MAX");
   if (norm != "MAX" && norm != "L1" && norm != "L2") return error("norm is '{}', needs MAX, L1 or L2", norm);
@@ -161,16 +162,16 @@ Status infer_feature_vectorizer(InferContext& c) {
   SV_ASSIGN(Dim rows, row_dim(c));
   int64_t columns = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    SV_TRY(require_dtype(c, i, "an input", kFeatureTypes));
+    SV_TRY(require_dtype(c, i, kFeatureTypes));
     if (c.dtype(i) != c.dtype(0) && c.dtype(i) != DType::undefined && c.dtype(0) != DType::undefined)
-      return error("input {} is {}, input 0 {}; needs one type", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
+      return error("{} is {}, input 0 {}; needs one type", c.described(i), name_of(c.dtype(i)), name_of(c.dtype(0)));
     if (sizes[i] < 0 || sizes[i] > int64_t{1} << 40) return error("inputdimensions has {}", sizes[i]);
     columns += sizes[i];
     const Shape& x = c.shape(i);
     if (!x.has_rank()) continue;
-    if (x.rank() != 1 && x.rank() != 2) return error("input {} is {}: needs rank 1 or 2", i, svengine::to_string(x));
+    if (x.rank() != 1 && x.rank() != 2) return error("{} is {}: needs rank 1 or 2", c.described(i), svengine::to_string(x));
     const Dim here = x.rank() == 1 ? Dim(1) : x[0];
-    if (known_different(here, rows)) return error("input {} has {} rows, input 0 {}", i, here.value(), rows.value());
+    if (known_different(here, rows)) return error("{} has {} rows, input 0 {}", c.described(i), here.value(), rows.value());
     rows = merge(rows, here);
   }
   c.set(0, DType::f32, Shape{rows, Dim(columns)});
@@ -200,9 +201,9 @@ Status lower_feature_vectorizer(LowerContext& c) {
 }
 
 Status infer_array_feature_extractor(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kFeatureTypes | DTypeSet{DType::string}));
-  SV_TRY(require_dtype(c, 1, "Y", {DType::i64}));
-  SV_TRY(require_rank_at_least(c, 0, "X", 1));
+  SV_TRY(require_dtype(c, 0, kFeatureTypes | DTypeSet{DType::string}));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
+  SV_TRY(require_rank_at_least(c, 0, 1));
   const Shape &x = c.shape(0), &y = c.shape(1);
   Dim count;
   if (y.has_rank()) count = product(y, 0, y.dims().size());
@@ -305,7 +306,7 @@ OpDef define_normalizer() {
 OpDef define_feature_vectorizer() {
   OpDef op = feature_op("FeatureVectorizer", {ml_ints("inputdimensions")}, infer_feature_vectorizer, lower_feature_vectorizer);
   op.gradient = feature_vectorizer_gradient;
-  op.inputs = {1, kVariadic};
+  op.inputs = "X...";
   op.samples = "(float32[5, 3], float32[5, 2]) {inputdimensions = [3, 2]}"
                "(float64[2, 3], float64[2, 2]) {inputdimensions = [2, 4]}"
                "(int64[2, 1], int64[2, 3]) {inputdimensions = [1, 2]}"
@@ -317,7 +318,7 @@ OpDef define_array_feature_extractor() {
   OpDef op = feature_op("ArrayFeatureExtractor", {}, infer_array_feature_extractor, lower_array_feature_extractor);
   op.gradient = array_feature_extractor_gradient;
   op.check_values = check_features;
-  op.inputs = {2, 2};
+  op.inputs = "X, Y";
   op.evaluate = evaluate_strings;
   op.traits.moves_elements = always;
   op.samples = "(float32[5, 3], int64[4]{2, 0, 1, 2})"

@@ -93,7 +93,7 @@ Result<LabelMap> encoder_map(const Attributes& a) {
 }
 
 Status infer_lookup(InferContext& c, const LabelMap& map) {
-  SV_TRY(require_dtype(c, 0, "X", kLabelTypes));
+  SV_TRY(require_dtype(c, 0, kLabelTypes));
   if (!kLabelTypes.has(map.values.type()))
     return error("values are {}, need {}", name_of(map.values.type()), to_string(kLabelTypes));
   if (c.dtype(0) != DType::undefined && c.dtype(0) != map.key_type)
@@ -188,7 +188,7 @@ Result<std::shared_ptr<const LabelMap>> category_map(const Attributes& a, bool f
 }
 
 Status infer_category_mapper(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", {DType::string, DType::i64}));
+  SV_TRY(require_dtype(c, 0, {DType::string, DType::i64}));
   SV_ASSIGN(const auto map, category_map(c.attributes(), c.dtype(0) == DType::string));
   return infer_lookup(c, *map);
 }
@@ -205,6 +205,7 @@ OpDef define_label_encoder() {
       .name = "LabelEncoder",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
+      .inputs = "X",
       .attributes = {ml_strings("classes_strings"),
                      ml_tensor("keys_tensor"),
                      ml_strings("keys_strings"),
@@ -236,6 +237,7 @@ OpDef define_category_mapper() {
       .name = "CategoryMapper",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
+      .inputs = "X",
       .attributes = {ml_strings("cats_strings"),
                      ml_ints("cats_int64s"),
                      {"default_string", AttributeKind::kString, false, "_Unused"},

@@ -162,7 +162,7 @@ void emit_float_labels(LowerContext& c, int64_t rows, int64_t scores, Buffer all
 }
 
 Status infer_linear_regressor(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kFeatureTypes));
+  SV_TRY(require_dtype(c, 0, kFeatureTypes));
   SV_TRY(post_transform(c.attributes()));
   const int64_t targets = c.attributes().get_int("targets", 1);
   if (targets < 1) return error("targets is {}, needs 1 at least", targets);
@@ -245,6 +245,7 @@ OpDef define_linear_regressor() {
       .name = "LinearRegressor",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
+      .inputs = "X",
       .attributes = {ml_floats("coefficients"),
                      ml_floats("intercepts"),
                      {"targets", AttributeKind::kInt, false, 1},
@@ -273,6 +274,7 @@ OpDef define_linear_classifier() {
       .name = "LinearClassifier",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
+      .inputs = "X",
       .outputs = {1, 2},
       .attributes = {{"coefficients", AttributeKind::kFloats, true},
                      ml_floats("intercepts"),

@@ -161,7 +161,7 @@ Status evaluate_dict_vectorizer(EvaluateContext& c) {
 Result<Tensor> zip_labels(const Attributes& a) { return one_label_list(a, "classlabels_strings", "classlabels_int64s"); }
 
 Status infer_zip_map(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", {DType::f32}));
+  SV_TRY(require_dtype(c, 0, {DType::f32}));
   SV_TRY(row_dim(c));
   SV_ASSIGN(const auto labels, table_of<zip_labels>(c.attributes()));
   if (c.shape(0).has_rank() && known_different(c.shape(0).back(), labels->count()))
@@ -197,6 +197,7 @@ OpDef define_cast_map() {
       .name = "CastMap",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
+      .inputs = "X",
       .attributes = {{"cast_to", AttributeKind::kString, false, "TO_FLOAT"},
                      {"map_form", AttributeKind::kString, false, "DENSE"},
                      {"max_map", AttributeKind::kInt, false, 1}},
@@ -210,6 +211,7 @@ OpDef define_dict_vectorizer() {
       .name = "DictVectorizer",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
+      .inputs = "X",
       .attributes = {ml_strings("string_vocabulary"), ml_ints("int64_vocabulary")},
       .infer = infer_dict_vectorizer,
       .evaluate = evaluate_dict_vectorizer,
@@ -221,6 +223,7 @@ OpDef define_zip_map() {
       .name = "ZipMap",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
+      .inputs = "X",
       .attributes = {ml_strings("classlabels_strings"), ml_ints("classlabels_int64s")},
       .infer = infer_zip_map,
       .evaluate = evaluate_zip_map,

@@ -153,7 +153,7 @@ Status canonicalize_class_labels(CanonicalizeContext& c, const char* ints, const
 }
 
 Status infer_classifier(InferContext& c, Dim columns) {
-  SV_TRY(require_dtype(c, 0, "X", kFeatureTypes));
+  SV_TRY(require_dtype(c, 0, kFeatureTypes));
   SV_TRY(post_transform(c.attributes()));
   SV_ASSIGN(const Dim rows, row_dim(c));
   c.set(0, DType::i64, Shape{rows});

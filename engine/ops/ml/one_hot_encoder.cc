@@ -19,7 +19,7 @@ Result<HotCategories> hot_categories(const Attributes& a) {
 
 Status infer_one_hot_encoder(InferContext& c) {
   SV_ASSIGN(const auto categories, table_of<hot_categories>(c.attributes()));
-  SV_TRY(require_dtype(c, 0, "X", categories->type == DType::string ? DTypeSet{DType::string} : kFeatureTypes));
+  SV_TRY(require_dtype(c, 0, categories->type == DType::string ? DTypeSet{DType::string} : kFeatureTypes));
   Shape out = c.shape(0);
   if (out.has_rank()) {
     std::vector<Dim> dims = out.dims();
@@ -81,6 +81,7 @@ OpDef define_one_hot_encoder() {
       .name = "OneHotEncoder",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
+      .inputs = "X",
       .attributes = {ml_ints("cats_int64s"), ml_strings("cats_strings"), {"zeros", AttributeKind::kInt, false, 1}},
       .infer = infer_one_hot_encoder,
       .lower = lower_one_hot_encoder,

@@ -218,6 +218,7 @@ OpDef define_svm_classifier() {
       .name = "SVMClassifier",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
+      .inputs = "X",
       .outputs = {1, 2},
       .attributes = svm_attributes(),
       .canonicalize =

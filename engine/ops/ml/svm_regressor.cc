@@ -40,7 +40,7 @@ Result<SvmRegression> svm_regression(const Attributes& attributes, int64_t featu
 }
 
 Status infer_svm_regressor(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kFeatureTypes));
+  SV_TRY(require_dtype(c, 0, kFeatureTypes));
   SV_TRY(post_transform(c.attributes()));
   SV_ASSIGN(const Dim rows, row_dim(c));
   if (const auto features = known_features(c)) SV_TRY(svm_regression(c.attributes(), *features));
@@ -90,6 +90,7 @@ OpDef define_svm_regressor() {
       .name = "SVMRegressor",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
+      .inputs = "X",
       .attributes = svm_attributes(),
       .infer = infer_svm_regressor,
       .lower = lower_svm_regressor,

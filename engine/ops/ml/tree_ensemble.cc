@@ -91,8 +91,8 @@ Result<TreeSpec> read_ensemble(const Attributes& a) {
 }
 
 Status infer_tree_ensemble(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kEnsembleTypes));
-  SV_TRY(require_rank(c, 0, "X", 2));
+  SV_TRY(require_dtype(c, 0, kEnsembleTypes));
+  SV_TRY(require_rank(c, 0, 2));
   SV_ASSIGN(const Dim rows, row_dim(c));
   const int64_t targets = c.attributes().get_int("n_targets", 1), aggregate = c.attributes().get_int("aggregate_function", 1);
   const int64_t how = c.attributes().get_int("post_transform");
@@ -132,6 +132,7 @@ OpDef define_tree_ensemble() {
       .domain = kMlDomain,
       .since = 5,
       .until = kNewestMlOpset,
+      .inputs = "X",
       .attributes = {{"aggregate_function", AttributeKind::kInt, false, 1},
                      {"post_transform", AttributeKind::kInt, false, 0},
                      {"n_targets", AttributeKind::kInt},

@@ -115,6 +115,7 @@ OpDef define_tree_ensemble_classifier() {
       .name = "TreeEnsembleClassifier",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
+      .inputs = "X",
       .outputs = {1, 2},
       .attributes = tree_attributes(),
       .canonicalize = [](CanonicalizeContext& c) { return canonicalize_class_labels(c, "classlabels_int64s", "classlabels_strings"); },

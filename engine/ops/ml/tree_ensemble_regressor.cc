@@ -17,7 +17,7 @@ Result<TreeAggregate> regressor_aggregate(const Attributes& attributes) {
 Result<TreeSpec> read_regressor(const Attributes& a) { return read_trees(a, "target", a.get_int("n_targets")); }
 
 Status infer_tree_regressor(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kFeatureTypes));
+  SV_TRY(require_dtype(c, 0, kFeatureTypes));
   SV_TRY(post_transform(c.attributes()));
   SV_TRY(regressor_aggregate(c.attributes()));
   SV_ASSIGN(const Dim rows, row_dim(c));
@@ -57,6 +57,7 @@ OpDef define_tree_ensemble_regressor() {
       .name = "TreeEnsembleRegressor",
       .domain = kMlDomain,
       .until = kNewestMlOpset,
+      .inputs = "X",
       .attributes = tree_attributes(),
       .infer = infer_tree_regressor,
       .lower = lower_tree_regressor,

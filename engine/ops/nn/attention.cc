@@ -29,8 +29,8 @@ Heads heads_of(const Attributes& attributes, const char* name, const Shape& shap
 
 Status infer_attention(InferContext& c) {
   for (size_t i = 0; i < 3; ++i) {
-    SV_TRY(require_dtype(c, i, "q, k, v", kSingleTypes));
-    SV_TRY(require_rank(c, i, "q, k, v", 4));
+    SV_TRY(require_dtype(c, i, kSingleTypes));
+    SV_TRY(require_rank(c, i, 4));
     if (!c.shape(i).is_static()) {
       c.set(0, c.dtype(0), unknown_dims(4));
       return {};
@@ -42,7 +42,7 @@ Status infer_attention(InferContext& c) {
     return error("q {}, k {} and v {} do not fit together", to_string(c.shape(0)), to_string(c.shape(1)), to_string(c.shape(2)));
   if (c.has_input(3)) {
     const Shape scores{q.batch, q.heads, q.length, k.length};
-    SV_TRY(require_broadcast_to(c.shape(3), "mask", scores, "scores"));
+    SV_TRY(require_broadcast_to(c, 3, scores, "scores"));
   }
   const bool length_first = c.attributes().get_string("out_layout", "bhsd") == "bshd";
   c.set(0, c.dtype(0), length_first ? Shape{q.batch, q.length, q.heads, v.size} : Shape{q.batch, q.heads, q.length, v.size});
@@ -101,7 +101,7 @@ OpDef define_svengine_attention() {
   return {
       .name = "Attention",
       .domain = kInternalDomain,
-      .inputs = {3, 4},
+      .inputs = "q, k, v, mask?",
       .attributes = {{"scale", AttributeKind::kFloat, false, 1.0f},
                      {"q_layout", AttributeKind::kString, false, "bhsd"},
                      {"k_layout", AttributeKind::kString, false, "bhsd"},

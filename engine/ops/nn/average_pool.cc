@@ -18,6 +18,7 @@ Status average_pool_gradient(GradientContext& c) {
 OpDef define_average_pool() {
   return {
       .name = "AveragePool",
+      .inputs = "X",
       .attributes = window_attributes({{"count_include_pad", AttributeKind::kInt, false, 0}}, true, true),
       .infer = infer_pool,
       .lower = lower_average_pool,

@@ -65,13 +65,12 @@ kernels::ChannelAffineArgs channel_affine_args(const LowerContext& c) {
 }
 
 Status infer_batch_norm(InferContext& c) {
-  static constexpr const char* kNames[] = {"X", "scale", "B", "input_mean", "input_var"};
   for (size_t i = 1; i < 5; ++i) {
-    SV_TRY(require_per_channel(c, i, kNames[i]));
+    SV_TRY(require_per_channel(c, i));
     if (c.shape(i).has_rank() && c.shape(1).has_rank() && known_different(c.shape(i)[0], c.shape(1)[0]))
-      return error("{} has {} elements, scale has {}", kNames[i], c.shape(i)[0].value(), c.shape(1)[0].value());
+      return error("{} has {} elements, scale has {}", c.described(i), c.shape(i)[0].value(), c.shape(1)[0].value());
   }
-  SV_TRY(require_rank_at_least(c, 0, "X", 1));
+  SV_TRY(require_rank_at_least(c, 0, 1));
   const bool training = c.attributes().get_int("training_mode") != 0;
   if (!training && c.output_count() > 1) return error("{} outputs need training_mode = 1", c.output_count());
   c.set(0, c.dtype(0), c.shape(0));

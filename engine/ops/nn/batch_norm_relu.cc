@@ -32,7 +32,7 @@ OpDef define_batch_norm_relu() {
   return {
       .name = "BatchNormRelu",
       .domain = kInternalDomain,
-      .inputs = {5, 6},
+      .inputs = "X, scale, B, input_mean, input_var, residual?",
       .outputs = {1, 5},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f},
                      {"momentum", AttributeKind::kFloat, false, 0.9f},

@@ -59,7 +59,7 @@ bool can_block_batch_normalization(const Node& node, int) {
 OpDef define_batch_normalization() {
   return {
       .name = "BatchNormalization",
-      .inputs = {5, 5},
+      .inputs = "X, scale, B, input_mean, input_var",
       .outputs = {1, 5},
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f},
                      {"momentum", AttributeKind::kFloat, false, 0.9f},

@@ -9,11 +9,11 @@ namespace svengine::ops {
 namespace {
 
 Status infer_channel_affine(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", {DType::f32}));
+  SV_TRY(require_dtype(c, 0, {DType::f32}));
   SV_TRY(check_activation(c.attributes(), c.dtype(0)));
-  SV_TRY(require_per_channel(c, 1, "scale"));
-  SV_TRY(require_per_channel(c, 2, "shift"));
-  SV_TRY(require_rank_at_least(c, 0, "X", 1));
+  SV_TRY(require_per_channel(c, 1));
+  SV_TRY(require_per_channel(c, 2));
+  SV_TRY(require_rank_at_least(c, 0, 1));
   c.set(0, DType::f32, c.shape(0));
   return {};
 }
@@ -40,7 +40,7 @@ OpDef define_channel_affine() {
   return {
       .name = "ChannelAffine",
       .domain = kInternalDomain,
-      .inputs = {3, 3},
+      .inputs = "X, scale, shift",
       .attributes = with_activation_attributes({}),
       .infer = infer_channel_affine,
       .lower = lower_channel_affine,

@@ -33,7 +33,7 @@ Status conv_gradient(GradientContext& c) {
 OpDef define_conv() {
   return {
       .name = "Conv",
-      .inputs = {2, 3},
+      .inputs = "X, W, B?",
       .attributes = conv_attributes(),
       .infer = infer_conv,
       .lower = [](LowerContext& c) { return lower_conv(c, {}, {}); },

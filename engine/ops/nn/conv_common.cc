@@ -150,7 +150,7 @@ Status infer_conv(InferContext& c) {
   const Shape &x = c.shape(0), &w = c.shape(1);
   SV_TRY(check_spatial_rank(w, "W"));
   if (c.has_input(2)) {
-    SV_TRY(require_rank(c, 2, "B", 1));
+    SV_TRY(require_rank(c, 2, 1));
     if (w.has_rank() && c.shape(2).has_rank() && known_different(c.shape(2)[0], w[0]))
       return error("B has {} elements, needs one for each of the {} output channels", c.shape(2)[0].value(), w[0].value());
   }

@@ -65,9 +65,9 @@ std::vector<AttributeDef> conv_grad_attributes() {
   return all;
 }
 
-Status infer_conv_grad(InferContext& c, const char* other) {
+Status infer_conv_grad(InferContext& c) {
   SV_TRY(infer_gradient_like(c, 2));
-  return require_dtype(c, 1, other, {c.dtype(0)});
+  return require_dtype(c, 1, {c.dtype(0)});
 }
 
 Status check_conv_grad(const InferContext& c, const Shape& x, const Shape& w) {
@@ -79,7 +79,7 @@ Status check_conv_grad(const InferContext& c, const Shape& x, const Shape& w) {
   SV_ASSIGN(const std::vector<Dim> spatial, window_output(c.attributes(), x, std::span(w.dims()).subspan(2)));
   std::vector<Dim> wanted{x[0], w[0]};
   wanted.insert(wanted.end(), spatial.begin(), spatial.end());
-  return require_shape(c, 0, Shape(std::move(wanted)), "dy");
+  return require_shape(c, 0, Shape(std::move(wanted)));
 }
 
 void emit_conv_grad_input(LowerContext& c, const ConvGrad& g, Buffer dy, Buffer w, Buffer dx) {

@@ -35,8 +35,8 @@ Result<ConvGrad> conv_grad_of(const Attributes& attributes, const Dims& x, const
 /// Conv's attributes, and "shape" (ops/like.h).
 std::vector<AttributeDef> conv_grad_attributes();
 
-/// The output has the shape of input 2; inputs 0 and 1, dy and `other`, are of its type.
-Status infer_conv_grad(InferContext& c, const char* other);
+/// The output has the shape of input 2; inputs 0 and 1, dy and the other operand, are of one type.
+Status infer_conv_grad(InferContext& c);
 
 /// Refuses a dy, input 0, that is not of the shape which Conv with these attributes gives for X and W.
 Status check_conv_grad(const InferContext& c, const Shape& x, const Shape& w);

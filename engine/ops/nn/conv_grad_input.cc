@@ -9,7 +9,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_conv_grad_input(InferContext& c) {
-  SV_TRY(infer_conv_grad(c, "W"));
+  SV_TRY(infer_conv_grad(c));
   SV_ASSIGN(const Shape x, like_shape(c, 2));
   return check_conv_grad(c, x, c.shape(1));
 }
@@ -45,7 +45,7 @@ OpDef define_conv_grad_input() {
   return {
       .name = "ConvGradInput",
       .domain = kInternalDomain,
-      .inputs = {2, 3},
+      .inputs = "dy, W, X?",
       .attributes = conv_grad_attributes(),
       .infer = infer_conv_grad_input,
       .lower = lower_conv_grad_input,

@@ -65,7 +65,7 @@ Status lower_conv_grad_weights(LowerContext& c) {
 }
 
 Status infer_conv_grad_weights(InferContext& c) {
-  SV_TRY(infer_conv_grad(c, "X"));
+  SV_TRY(infer_conv_grad(c));
   SV_ASSIGN(const Shape w, like_shape(c, 2));
   if (w.has_rank() && w.rank() < 3) return error("W {} must have at least 3 dimensions", to_string(w));
   SV_TRY(check_conv_grad(c, c.shape(1), w));
@@ -101,7 +101,7 @@ OpDef define_conv_grad_weights() {
   return {
       .name = "ConvGradWeights",
       .domain = kInternalDomain,
-      .inputs = {2, 3},
+      .inputs = "dy, X, W?",
       .outputs = {1, 2},
       .attributes = conv_grad_attributes(),
       .infer = infer_conv_grad_weights,

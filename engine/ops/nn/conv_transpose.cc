@@ -76,7 +76,7 @@ Status check_transpose_channels(const InferContext& c, size_t bias) {
 namespace {
 
 Status infer_conv_transpose(InferContext& c) {
-  SV_TRY(require_rank(c, 2, "B", 1));
+  SV_TRY(require_rank(c, 2, 1));
   SV_TRY(check_spatial_rank(c.shape(0), "X"));
   SV_TRY(check_spatial_rank(c.shape(1), "W"));
   SV_TRY(check_transpose_channels(c, 2));
@@ -188,7 +188,7 @@ Cost conv_transpose_cost(const Node& node) { return conv_grad_cost(node, node.in
 OpDef define_conv_transpose() {
   return {
       .name = "ConvTranspose",
-      .inputs = {2, 3},
+      .inputs = "X, W, B?",
       .attributes = conv_transpose_attributes(),
       .infer = infer_conv_transpose,
       .lower = lower_conv_transpose,

@@ -48,8 +48,8 @@ Result<ChainLayerShape> layer_shape(const Shape& weights) {
 Status infer_dense_chain(InferContext& c) {
   const size_t layers = (c.input_count() - 1) / 2;
   if (c.input_count() % 2 == 0 || layers > kMostChainLayers) return error("need weights and a bias for 1 to {} layers", kMostChainLayers);
-  for (size_t i = 0; i < c.input_count(); ++i) SV_TRY(require_dtype(c, i, "x, weights and biases", kChainTypes));
-  SV_TRY(require_rank(c, 0, "x", 2));
+  for (size_t i = 0; i < c.input_count(); ++i) SV_TRY(require_dtype(c, i, kChainTypes));
+  SV_TRY(require_rank(c, 0, 2));
   Dim width = c.shape(0).has_rank() ? c.shape(0)[1] : Dim();
   for (size_t l = 0; l < layers; ++l) {
     SV_TRY(check_activation(layer_activation(c.attributes(), l), c.dtype(0)));
@@ -144,7 +144,7 @@ OpDef define_dense_chain() {
   return {
       .name = "DenseChain",
       .domain = kInternalDomain,
-      .inputs = {3, kVariadic},
+      .inputs = "x, weights, biases_and_weights...",
       .attributes = {{"activations", AttributeKind::kStrings, true},
                      {"activation_alphas", AttributeKind::kFloats, true},
                      {"activation_betas", AttributeKind::kFloats, true}},

@@ -29,7 +29,7 @@ OpDef define_fused_conv() {
   return {
       .name = "FusedConv",
       .domain = kInternalDomain,
-      .inputs = {2, 5},
+      .inputs = "X, W, B?, residual?, scale?",
       .attributes = with_activation_attributes(conv_attributes()),
       .infer = infer_fused_conv,
       .lower = [](LowerContext& c) { return lower_conv(c, c.in(3), activation_of(c.attributes())); },

@@ -28,11 +28,10 @@ Status infer_sums(InferContext& c) {
 }
 
 Status infer_fused_mat_mul(InferContext& c) {
-  static constexpr const char* kNames[] = {"A", "B", "bias", "residual"};
-  for (size_t i = 0; i < 4; ++i) SV_TRY(require_dtype(c, i, kNames[i], kFusedTypes));
+  for (size_t i = 0; i < 4; ++i) SV_TRY(require_dtype(c, i, kFusedTypes));
   SV_TRY(check_activation(c.attributes(), c.dtype(0)));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), c.attributes().get_int("transpose_a"), c.attributes().get_int("transpose_b")));
-  if (c.has_input(2)) SV_TRY(require_rank(c, 2, "bias", 1));
+  if (c.has_input(2)) SV_TRY(require_rank(c, 2, 1));
   if (c.has_input(3) && c.shape(3).is_static() && shape.is_static() && !(c.shape(3) == shape))
     return error("residual {} is not of the result's shape {}", to_string(c.shape(3)), to_string(shape));
   c.set(0, c.dtype(0), std::move(shape));
@@ -62,7 +61,7 @@ OpDef define_fused_mat_mul() {
   return {
       .name = "FusedMatMul",
       .domain = kInternalDomain,
-      .inputs = {2, 4},
+      .inputs = "A, B, bias?, residual?",
       .outputs = {1, 2},
       .attributes = with_activation_attributes({{"transpose_a", AttributeKind::kInt, false, 0},
                                                 {"transpose_b", AttributeKind::kInt, false, 0},

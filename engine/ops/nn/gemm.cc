@@ -14,9 +14,9 @@ Status canonicalize_gemm(CanonicalizeContext& c) {
 }
 
 Status infer_gemm(InferContext& c) {
-  for (size_t i = 0; i < 2; ++i) SV_TRY(require_rank(c, i, i == 0 ? "A" : "B", 2));
+  for (size_t i = 0; i < 2; ++i) SV_TRY(require_rank(c, i, 2));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), c.attributes().get_int("transA"), c.attributes().get_int("transB")));
-  if (c.has_input(2)) SV_TRY(require_broadcast_to(c.shape(2), "C", shape, "the result"));
+  if (c.has_input(2)) SV_TRY(require_broadcast_to(c, 2, shape, "the result"));
   c.set(0, c.dtype(0), std::move(shape));
   return {};
 }
@@ -75,7 +75,7 @@ Status gemm_gradient(GradientContext& c) {
 OpDef define_gemm() {
   return {
       .name = "Gemm",
-      .inputs = {2, 3},
+      .inputs = "A, B, C?",
       .attributes = {{"alpha", AttributeKind::kFloat, false, 1.0f},
                      {"beta", AttributeKind::kFloat, false, 1.0f},
                      {"transA", AttributeKind::kInt, false, 0},

@@ -14,6 +14,7 @@ Status global_average_pool_gradient(GradientContext& c) {
 OpDef define_global_average_pool() {
   return {
       .name = "GlobalAveragePool",
+      .inputs = "X",
       .infer = infer_global_pool,
       .lower = [](LowerContext& c) { return lower_global_pool(c, "global_average_pool", kernels::PoolKind::kAverage, 2); },
       .types = {{"T", kRealTypes, {0}}},

@@ -28,6 +28,7 @@ Status global_lp_pool_gradient(GradientContext& c) {
 OpDef define_global_lp_pool() {
   return {
       .name = "GlobalLpPool",
+      .inputs = "X",
       .attributes = {{"p", AttributeKind::kInt, false, 2}},
       .infer = infer,
       .lower =

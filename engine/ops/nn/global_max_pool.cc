@@ -22,6 +22,7 @@ Status global_max_pool_gradient(GradientContext& c) {
 OpDef define_global_max_pool() {
   return {
       .name = "GlobalMaxPool",
+      .inputs = "X",
       .infer = infer_global_pool,
       .lower = [](LowerContext& c) { return lower_global_pool(c, "global_max_pool", kernels::PoolKind::kMax, 2); },
       .types = {{"T", kRealTypes, {0}}},

@@ -6,11 +6,11 @@
 
 namespace svengine::ops {
 
-Status infer_group_norm(InferContext& c, std::array<const char*, 3> names) {
+Status infer_group_norm(InferContext& c) {
   for (size_t i = 1; i < 3; ++i) {
-    SV_TRY(require_rank(c, i, names[i], 1));
+    SV_TRY(require_rank(c, i, 1));
     if (c.shape(0).has_rank() && c.shape(i).has_rank() && known_different(c.shape(0)[1], c.shape(i)[0]))
-      return error("{} has {} elements, needs one for each of the {} channels", names[i], c.shape(i)[0].value(), c.shape(0)[1].value());
+      return error("{} has {} elements, needs one for each of the {} channels", c.described(i), c.shape(i)[0].value(), c.shape(0)[1].value());
   }
   c.set(0, c.dtype(0), c.shape(0));
   return {};

@@ -10,8 +10,8 @@ namespace svengine::ops {
 
 constexpr int64_t kGroupsAreChannels = 0;
 
-/// Output 0 is as x; scale and bias have one element a channel. `names` are the inputs'.
-Status infer_group_norm(InferContext& c, std::array<const char*, 3> names);
+/// Output 0 is as x; scale and bias have one element a channel.
+Status infer_group_norm(InferContext& c);
 Status lower_group_norm(LowerContext& c, int64_t groups);
 Status group_norm_gradient(GradientContext& c, int64_t groups);
 

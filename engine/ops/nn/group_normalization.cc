@@ -25,8 +25,8 @@ Status canonicalize_group_normalization(CanonicalizeContext& c) {
 
 Status infer_group_normalization(InferContext& c) {
   SV_TRY(dtype_attribute(c.attributes(), "stash_type", DType::f32, kRealTypes));
-  SV_TRY(require_rank_at_least(c, 0, "X", 2));
-  SV_TRY(infer_group_norm(c, {"X", "scale", "bias"}));
+  SV_TRY(require_rank_at_least(c, 0, 2));
+  SV_TRY(infer_group_norm(c));
   const int64_t groups = groups_of(c.attributes());
   if (groups < 1) return error("num_groups is {}, must be at least 1", groups);
   if (c.shape(0).has_rank() && c.shape(0)[1].is_static() && c.shape(0)[1].value() % groups != 0)
@@ -45,7 +45,7 @@ OpDef define_group_normalization() {
       .name = "GroupNormalization",
       .since = 18,
       .until = 28,
-      .inputs = {3, 3},
+      .inputs = "X, scale, bias",
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f},
                      {"num_groups", AttributeKind::kInt, true},
                      {"stash_type", AttributeKind::kInt, false, 1}},

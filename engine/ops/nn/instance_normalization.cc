@@ -5,8 +5,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_instance_normalization(InferContext& c) {
-  SV_TRY(require_rank_at_least(c, 0, "input", 3));
-  return infer_group_norm(c, {"input", "scale", "B"});
+  SV_TRY(require_rank_at_least(c, 0, 3));
+  return infer_group_norm(c);
 }
 
 Status lower_instance_normalization(LowerContext& c) { return lower_group_norm(c, kGroupsAreChannels); }
@@ -18,7 +18,7 @@ Status instance_normalization_gradient(GradientContext& c) { return group_norm_g
 OpDef define_instance_normalization() {
   return {
       .name = "InstanceNormalization",
-      .inputs = {3, 3},
+      .inputs = "input, scale, B",
       .attributes = {{"epsilon", AttributeKind::kFloat, false, 1e-5f}},
       .infer = infer_instance_normalization,
       .lower = lower_instance_normalization,

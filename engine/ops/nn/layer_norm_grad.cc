@@ -17,14 +17,13 @@ namespace {
 constexpr int64_t kBlocks = 64;
 
 Status infer_layer_norm_grad(InferContext& c) {
-  static constexpr const char* kNames[] = {"dy", "X", "Scale", "Mean", "InvStdDev"};
-  for (size_t i = 0; i < 5; ++i) SV_TRY(require_dtype(c, i, kNames[i], kSingleTypes));
+  for (size_t i = 0; i < 5; ++i) SV_TRY(require_dtype(c, i, kSingleTypes));
   c.set(0, c.type(1));
   c.set(1, c.type(2));
   c.set(2, c.type(2));
   const Shape &x = c.shape(1), &scale = c.shape(2);
   if (!x.has_rank()) return {};
-  SV_TRY(require_shape(c, 0, x, "dy"));
+  SV_TRY(require_shape(c, 0, x));
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), x.rank()));
   const auto at = static_cast<size_t>(axis);
   const Dim rows = product(x, 0, at), columns = product(x, at, x.dims().size());
@@ -32,7 +31,7 @@ Status infer_layer_norm_grad(InferContext& c) {
     return error("Scale of shape {} does not fit rows of {} elements", to_string(scale), columns.value());
   for (size_t i = 3; i < 5; ++i)
     if (const Shape& s = c.shape(i); s.has_rank() && known_different(product(s, 0, s.dims().size()), rows))
-      return error("{} of shape {} is not one for each of {} rows", kNames[i], to_string(s), rows.value());
+      return error("{} of shape {} is not one for each of {} rows", c.described(i), to_string(s), rows.value());
   return {};
 }
 
@@ -98,7 +97,7 @@ OpDef define_layer_norm_grad() {
   return {
       .name = "LayerNormGrad",
       .domain = kInternalDomain,
-      .inputs = {5, 5},
+      .inputs = "dy, X, Scale, Mean, InvStdDev",
       .outputs = {3, 3},
       .attributes = {{"axis", AttributeKind::kInt, false, -1}},
       .infer = infer_layer_norm_grad,

@@ -17,8 +17,6 @@
 namespace svengine::ops {
 namespace {
 
-constexpr const char* kNames[] = {"X", "Scale", "B"};
-
 constexpr DTypeSet kStashTypes{DType::f32, DType::bf16};  // U of the specification: what Mean and InvStdDev are of
 
 Status infer_layer_normalization(InferContext& c) {
@@ -28,7 +26,7 @@ Status infer_layer_normalization(InferContext& c) {
   if (!x.has_rank()) return {};
   SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), x.rank()));
   for (size_t i = 1; i < 3; ++i)
-    if (c.has_input(i)) SV_TRY(require_broadcast_to(c.shape(i), kNames[i], x, "X"));
+    if (c.has_input(i)) SV_TRY(require_broadcast_to(c, i, x, "X"));
   std::vector<Dim> statistics = x.dims();
   for (auto i = static_cast<size_t>(axis); i < statistics.size(); ++i) statistics[i] = Dim(1);
   c.set(1, DType::f32, Shape(statistics));
@@ -158,7 +156,7 @@ OpDef define_layer_normalization() {
   return {
       .name = "LayerNormalization",
       .specified_since = 17,
-      .inputs = {2, 3},
+      .inputs = "X, Scale, B?",
       .outputs = {1, 3},
       .attributes = {{"axis", AttributeKind::kInt, false, -1},
                      {"epsilon", AttributeKind::kFloat, false, 1e-5f},

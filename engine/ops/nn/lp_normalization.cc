@@ -8,8 +8,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_lp_normalization(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kRealTypes));
-  SV_TRY(require_rank_at_least(c, 0, "input", 1));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_rank_at_least(c, 0, 1));
   const int64_t p = c.attributes().get_int("p", 2);
   if (p != 1 && p != 2) return error("p is {}, needs 1 or 2", p);
   if (c.shape(0).has_rank()) SV_TRY(normalise_axis(c.attributes().get_int("axis", -1), c.shape(0).rank()));
@@ -42,6 +42,7 @@ Status lp_normalization_gradient(GradientContext& c) {
 OpDef define_lp_normalization() {
   return {
       .name = "LpNormalization",
+      .inputs = "input",
       .attributes = {{"axis", AttributeKind::kInt, false, -1}, {"p", AttributeKind::kInt, false, 2}},
       .infer = infer_lp_normalization,
       .lower = lower_lp_normalization,

@@ -23,6 +23,7 @@ Status lp_pool_gradient(GradientContext& c) {
 OpDef define_lp_pool() {
   return {
       .name = "LpPool",
+      .inputs = "X",
       .attributes = window_attributes({{"p", AttributeKind::kInt, false, 2}}, true, true),
       .infer = infer_lp_pool,
       .lower = lower_lp_pool,

@@ -13,7 +13,7 @@ using kernels::PoolShape;
 
 Status infer_lp_pool_grad(InferContext& c) {
   SV_TRY(check_power(c.attributes()));
-  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   SV_TRY(require_same_dtypes(c));
   return infer_pool_gradient(c);
 }
@@ -59,7 +59,7 @@ OpDef define_lp_pool_grad() {
   return {
       .name = "LpPoolGrad",
       .domain = kInternalDomain,
-      .inputs = {3, 3},
+      .inputs = "dy, X, Y",
       .attributes = window_attributes({{"p", AttributeKind::kInt, false, 2}}, true, true),
       .infer = infer_lp_pool_grad,
       .lower = lower_lp_pool_grad,

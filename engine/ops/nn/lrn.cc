@@ -9,7 +9,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_lrn(InferContext& c) {
-  SV_TRY(require_rank_at_least(c, 0, "X", 2));
+  SV_TRY(require_rank_at_least(c, 0, 2));
   if (c.attributes().get_int("size") < 1) return error("size is {}, needs at least 1", c.attributes().get_int("size"));
   c.set(0, c.dtype(0), c.shape(0));
   return {};
@@ -47,6 +47,7 @@ Status lrn_gradient(GradientContext& c) {
 OpDef define_lrn() {
   return {
       .name = "LRN",
+      .inputs = "X",
       .attributes = {{"size", AttributeKind::kInt, true},
                      {"alpha", AttributeKind::kFloat, false, 1e-4f},
                      {"beta", AttributeKind::kFloat, false, 0.75f},

@@ -16,11 +16,11 @@ namespace {
 constexpr int64_t kLrnPixels = 64;  // of a task, in all channels
 
 Status infer_lrn_grad(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   SV_TRY(require_same_dtypes(c));
-  SV_TRY(require_rank_at_least(c, 1, "x", 2));
+  SV_TRY(require_rank_at_least(c, 1, 2));
   if (c.attributes().get_int("size") < 1) return error("size is {}, needs at least 1", c.attributes().get_int("size"));
-  SV_TRY(require_shape(c, 0, c.shape(1), "dy"));
+  SV_TRY(require_shape(c, 0, c.shape(1)));
   c.set(0, c.type(1));
   return {};
 }
@@ -94,7 +94,7 @@ OpDef define_lrn_grad() {
   return {
       .name = "LrnGrad",
       .domain = kInternalDomain,
-      .inputs = {2, 2},
+      .inputs = "dy, X",
       .attributes = {{"size", AttributeKind::kInt, true},
                      {"alpha", AttributeKind::kFloat, false, 1e-4f},
                      {"beta", AttributeKind::kFloat, false, 0.75f},

@@ -89,7 +89,7 @@ bool mat_mul_takes(const Node& node, size_t, const Permutation& perm) {
 OpDef define_mat_mul() {
   return {
       .name = "MatMul",
-      .inputs = {2, 2},
+      .inputs = "A, B",
       .infer = infer_mat_mul,
       .lower = lower_mat_mul,
       .types = {{"T", kWideTypes, {0, 1}}},

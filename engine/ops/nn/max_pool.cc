@@ -15,6 +15,7 @@ Status max_pool_gradient(GradientContext& c) {
 OpDef define_max_pool() {
   return {
       .name = "MaxPool",
+      .inputs = "X",
       .outputs = {1, 2},
       .attributes = window_attributes({{"storage_order", AttributeKind::kInt, false, 0}}, true, true),
       .infer = infer_pool,

@@ -40,17 +40,17 @@ Result<Shape> unpooled(const Attributes& attributes, const Shape& x) {
 }
 
 Status infer_max_unpool(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
-  SV_TRY(require_dtype(c, 1, "I", {DType::i64}));
-  SV_TRY(require_dtype(c, 2, "output_shape", {DType::i64}));
-  SV_TRY(require_rank_at_least(c, 0, "X", 3));
-  SV_TRY(require_rank(c, 2, "output_shape", 1));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
+  SV_TRY(require_dtype(c, 2, {DType::i64}));
+  SV_TRY(require_rank_at_least(c, 0, 3));
+  SV_TRY(require_rank(c, 2, 1));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) {
     c.set(0, c.dtype(0), Shape());
     return {};
   }
-  SV_TRY(require_rank(c, 1, "I", x.rank()));
+  SV_TRY(require_rank(c, 1, x.rank()));
   for (size_t i = 0; c.shape(1).has_rank() && i < x.dims().size(); ++i)
     if (known_different(x[i], c.shape(1)[i]))
       return error("I {} is not of the shape of X {}", to_string(c.shape(1)), to_string(x));
@@ -132,7 +132,7 @@ OpDef define_max_unpool() {
   return {
       .name = "MaxUnpool",
       .since = 9,
-      .inputs = {2, 3},
+      .inputs = "X, I, output_shape?",
       .attributes = {{"kernel_shape", AttributeKind::kInts, true},
                      {"strides", AttributeKind::kInts},
                      {"pads", AttributeKind::kInts}},

@@ -12,7 +12,7 @@ constexpr double kDeviationGuard = 1e-9;  // of the function that ONNX's specifi
 std::vector<int64_t> mean_axes(const Attributes& attributes) { return attributes.get_ints("axes", {0, 2, 3}); }
 
 Status infer_mean_variance(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   if (c.shape(0).has_rank()) SV_TRY(normalise_axes(mean_axes(c.attributes()), c.shape(0).rank()));
   c.set(0, c.type(0));
   return {};
@@ -45,6 +45,7 @@ OpDef define_mean_variance_normalization() {
   return {
       .name = "MeanVarianceNormalization",
       .since = 9,
+      .inputs = "X",
       .attributes = {{"axes", AttributeKind::kInts}},
       .infer = infer_mean_variance,
       .lower = lower_mean_variance,

@@ -75,8 +75,8 @@ Status infer_pool_gradient(InferContext& c) {
   SV_ASSIGN(const std::vector<Dim> spatial, window_output(c.attributes(), x, {}));
   std::vector<Dim> pooled{x[0], x[1]};
   pooled.insert(pooled.end(), spatial.begin(), spatial.end());
-  if (c.has_input(2)) SV_TRY(require_shape(c, 2, Shape(pooled), "Y"));
-  return require_shape(c, 0, Shape(std::move(pooled)), "dy");
+  if (c.has_input(2)) SV_TRY(require_shape(c, 2, Shape(pooled)));
+  return require_shape(c, 0, Shape(std::move(pooled)));
 }
 
 Status check_power(const Attributes& attributes) {

@@ -15,8 +15,8 @@ bool is_max(const Attributes& attributes) { return attributes.get_string("mode")
 Status infer_pool_grad(InferContext& c) {
   if (!is_max(c.attributes()) && c.attributes().get_string("mode") != "average")
     return error("mode is '{}', needs max or average", c.attributes().get_string("mode"));
-  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
-  SV_TRY(require_dtype(c, 1, "X", {c.dtype(0)}));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_dtype(c, 1, {c.dtype(0)}));
   return infer_pool_gradient(c);
 }
 
@@ -68,7 +68,7 @@ OpDef define_pool_grad() {
   return {
       .name = "PoolGrad",
       .domain = kInternalDomain,
-      .inputs = {2, 2},
+      .inputs = "dy, X",
       .attributes = window_attributes({{"mode", AttributeKind::kString, true},
                                        {"count_include_pad", AttributeKind::kInt, false, 0},
                                        {"storage_order", AttributeKind::kInt, false, 0}},

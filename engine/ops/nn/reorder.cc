@@ -12,7 +12,7 @@ namespace {
 bool is_channels_last(const Attributes& attributes) { return attributes.get_int("channels_last") != 0; }
 
 Status infer_reorder(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "x", {DType::f32}));
+  SV_TRY(require_dtype(c, 0, {DType::f32}));
   if (const Shape& x = c.shape(0); !is_blocked_rank(x.rank())) return error("x {} is of rank {}, needs 3 to 5", to_string(x), x.rank());
   const int block = static_cast<int>(c.attributes().get_int("block"));
   const Shape& in = c.shape(0);
@@ -50,6 +50,7 @@ OpDef define_reorder() {
   return {
       .name = "Reorder",
       .domain = kInternalDomain,
+      .inputs = "x",
       .attributes = {{"block", AttributeKind::kInt, true}, {"channels_last", AttributeKind::kInt, false, 0}},
       .infer = infer_reorder,
       .lower = lower_reorder,

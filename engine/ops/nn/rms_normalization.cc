@@ -14,15 +14,15 @@ namespace {
 
 Status infer_rms_normalization(InferContext& c) {
   SV_TRY(dtype_attribute(c.attributes(), "stash_type", DType::f32, kRealTypes));
-  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
-  SV_TRY(require_dtype(c, 1, "scale", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_dtype(c, 1, kRealTypes));
   const Shape &x = c.shape(0), &scale = c.shape(1);
   if (c.dtype(0) != c.dtype(1))
     return error("scale is {}, must be {} as X is: cast one of them", name_of(c.dtype(1)), name_of(c.dtype(0)));
   c.set(0, c.dtype(0), x);
   if (!x.has_rank()) return {};
   SV_TRY(normalise_axis(c.attributes().get_int("axis", -1), x.rank()));
-  return require_broadcast_to(scale, "scale", x, "X");
+  return require_broadcast_to(c, 1, x, "X");
 }
 
 int64_t rms_axis(const Node& node) {
@@ -110,7 +110,7 @@ OpDef define_rms_normalization() {
       .name = "RMSNormalization",
       .since = 23,
       .until = 28,
-      .inputs = {2, 2},
+      .inputs = "X, scale",
       .attributes = {{"axis", AttributeKind::kInt, false, -1},
                      {"epsilon", AttributeKind::kFloat, false, 1e-5f},
                      {"stash_type", AttributeKind::kInt, false, 1}},

@@ -13,7 +13,7 @@ Status silu_gradient(GradientContext& c) {
 }  // namespace
 
 OpDef define_silu() {
-  OpDef op = plain_unary<kernels::UnaryOp::kSilu, DTypeSet{DType::f32}>("Silu", true);
+  OpDef op = plain_unary<kernels::UnaryOp::kSilu, DTypeSet{DType::f32}>("Silu", "x", true);
   op.domain = kInternalDomain;
   op.traits.activation = activation_of_node;
   op.gradient = silu_gradient;

@@ -76,6 +76,7 @@ std::optional<TransposedNode> transposed_softmax(const Node& node, const Permuta
 OpDef softmax_like(const char* name, Status (*lower)(LowerContext&)) {
   return {
       .name = name,
+      .inputs = "input",
       .attributes = {{"axis", AttributeKind::kInt, false, -1}, internal_attribute("coerced", AttributeKind::kInt, 0)},
       .canonicalize = canonicalize_softmax,
       .infer = infer_softmax,

@@ -8,9 +8,9 @@ namespace svengine::ops {
 namespace {
 
 Status infer_softmax_grad(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "y", kSingleTypes));
-  SV_TRY(require_dtype(c, 1, "dy", {c.dtype(0)}));
-  SV_TRY(require_same_shape(c, 0, "y", 1, "dy"));
+  SV_TRY(require_dtype(c, 0, kSingleTypes));
+  SV_TRY(require_dtype(c, 1, {c.dtype(0)}));
+  SV_TRY(require_same_shape(c, 0, 1));
   c.set(0, c.type(0));
   return {};
 }
@@ -57,7 +57,7 @@ OpDef define_softmax_grad() {
   return {
       .name = "SoftmaxGrad",
       .domain = kInternalDomain,
-      .inputs = {2, 2},
+      .inputs = "y, dy",
       .attributes = {{"axis", AttributeKind::kInt, false, -1},
                      {"coerced", AttributeKind::kInt, false, 0},
                      {"log", AttributeKind::kInt, false, 0}},

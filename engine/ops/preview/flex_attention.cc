@@ -46,11 +46,11 @@ Status check_flex_shapes(const Shape& q, const Shape& k, const Shape& v) {
 
 Status infer_flex_attention(InferContext& c) {
   if (own_input_count(c) != 3) return error("has {} inputs, needs three: Q, K and V", own_input_count(c));
-  static constexpr const char* kNames[] = {"Q", "K", "V"};
   for (size_t i = 0; i < 3; ++i) {
-    SV_TRY(require_dtype(c, i, kNames[i], kRealTypes));
-    SV_TRY(require_rank(c, i, kNames[i], 4));
-    if (c.dtype(i) != c.dtype(0)) return error("Q is {} and {} {}: they must be of one type", name_of(c.dtype(0)), kNames[i], name_of(c.dtype(i)));
+    SV_TRY(require_dtype(c, i, kRealTypes));
+    SV_TRY(require_rank(c, i, 4));
+    if (c.dtype(i) != c.dtype(0))
+      return error("Q is {} and {} {}: they must be of one type", name_of(c.dtype(0)), c.described(i), name_of(c.dtype(i)));
   }
   const DType precision = flex_precision(c.attributes(), c.dtype(0));
   if (!kRealTypes.has(precision))
@@ -103,7 +103,7 @@ OpDef define_flex_attention() {
       .name = "FlexAttention",
       .domain = kPreviewDomain,
       .until = 1,
-      .inputs = {3, kVariadic},
+      .inputs = "Q, K, V, captured?...",
       .attributes = {{kScoreBody, AttributeKind::kGraph},
                      {kProbabilityBody, AttributeKind::kGraph},
                      {"scale", AttributeKind::kFloat},

@@ -11,8 +11,8 @@ namespace {
 constexpr int64_t kTableBytes = 256;
 
 Status infer_byte_table(InferContext& c) {
-  SV_TRY(require_bytes(c, 0, "X"));
-  SV_TRY(require_bytes(c, 1, "the table"));
+  SV_TRY(require_bytes(c, 0));
+  SV_TRY(require_bytes(c, 1));
   if (c.shape(1).is_static() && element_count(*c.shape(1).concrete()) != kTableBytes)
     return error("the table is {}, needs {} elements", to_string(c.type(1)), kTableBytes);
   c.set(0, c.dtype(1), c.shape(0));
@@ -39,7 +39,7 @@ OpDef define_byte_table() {
   return {
       .name = "ByteTable",
       .domain = kInternalDomain,
-      .inputs = {2, 2},
+      .inputs = "X, table",
       .infer = infer_byte_table,
       .lower = lower_byte_table,
       .traits = {.may_overwrite = true, .reads_others_late = true, .transposed = transposed_byte_table},

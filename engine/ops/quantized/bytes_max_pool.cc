@@ -23,7 +23,7 @@ Result<Shape> channels_first(const InferContext& c) {
 }
 
 Status infer_bytes_max_pool(InferContext& c) {
-  SV_TRY(require_bytes(c, 0, "X"));
+  SV_TRY(require_bytes(c, 0));
   SV_TRY(check_spatial_rank(c.shape(0), "X"));
   SV_ASSIGN(const Shape x, channels_first(c));
   Shape out;
@@ -129,6 +129,7 @@ OpDef define_bytes_max_pool() {
   return {
       .name = "BytesMaxPool",
       .domain = kInternalDomain,
+      .inputs = "X",
       .attributes = window_attributes({{"channels_last", AttributeKind::kInt, false, 0}}, true, true),
       .infer = infer_bytes_max_pool,
       .lower = lower_bytes_max_pool,

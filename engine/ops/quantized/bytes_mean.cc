@@ -31,13 +31,13 @@ Result<MeanAxes> mean_axes(const Attributes& attributes, int64_t rank) {
 }
 
 Status infer_bytes_mean(InferContext& c) {
-  SV_TRY(require_bytes(c, 0, "x"));
-  SV_TRY(require_bytes(c, 4, "y_zero_point"));
-  SV_TRY(require_zero_of(c, 2, 0, "x_zero_point"));
-  for (size_t i : {1, 3}) SV_TRY(require_dtype(c, i, "a scale", {DType::f32}));
+  SV_TRY(require_bytes(c, 0));
+  SV_TRY(require_bytes(c, 4));
+  SV_TRY(require_zero_of(c, 2, 0));
+  for (size_t i : {1, 3}) SV_TRY(require_dtype(c, i, {DType::f32}));
   for (size_t i = 1; i < 5; ++i)
     if (c.shape(i).is_static() && element_count(*c.shape(i).concrete()) != 1)
-      return error("input {} is {}, needs one element", i, to_string(c.type(i)));
+      return error("{} is {}, needs one element", c.described(i), to_string(c.type(i)));
   Shape out;
   if (c.shape(0).has_rank()) {
     SV_ASSIGN(const MeanAxes axes, mean_axes(c.attributes(), c.shape(0).rank()));
@@ -103,7 +103,7 @@ OpDef define_bytes_mean() {
   return {
       .name = "BytesMean",
       .domain = kInternalDomain,
-      .inputs = {5, 5},
+      .inputs = "x, x_scale, x_zero_point, y_scale, y_zero_point",
       .attributes = {{"axes", AttributeKind::kInts, true}, {"keepdims", AttributeKind::kInt, false, 1}},
       .infer = infer_bytes_mean,
       .lower = lower_bytes_mean,

@@ -15,13 +15,13 @@ Status check_count(const InferContext& c, size_t input, size_t operand, const Di
   int64_t all = each.value();
   for (size_t i = 0; i + 2 < static_cast<size_t>(of.rank()); ++i) all *= of[i].value();
   if (count == all) return {};
-  return error("input {} has {} elements, needs 1 or {}, one for each row or column of input {}, {}", input, count, each.value(), operand,
+  return error("{} has {} elements, needs 1 or {}, one for each row or column of input {}, {}", c.described(input), count, each.value(), operand,
                to_string(of));
 }
 
 Status check_bias(const InferContext& c, size_t input, const Dim& columns) {
   if (!c.has_input(input)) return {};
-  SV_TRY(require_rank(c, input, "bias", 1));
+  SV_TRY(require_rank(c, input, 1));
   const Shape& bias = c.shape(input);
   if (!bias.has_rank() || !known_different(bias[0], columns)) return {};
   return error("bias has {} elements, needs {}, one for each column of the result", bias[0].value(), columns.value());
@@ -33,7 +33,7 @@ Status check_counts(const InferContext& c, const CountedInputs& inputs) {
   const Shape &a = c.shape(inputs.a), &b = c.shape(inputs.b);
   for (size_t i : inputs.single)
     if (c.has_input(i) && c.shape(i).is_static() && element_count(*c.shape(i).concrete()) != 1)
-      return error("input {} of shape {} needs one element", i, to_string(c.shape(i)));
+      return error("{} of shape {} needs one element", c.described(i), to_string(c.shape(i)));
   if (a.has_rank() && a.rank() > 0) {
     const auto rank = static_cast<size_t>(a.rank());
     const Dim rows = rank == 1 ? Dim(1) : a[rank - (inputs.a_transposed ? 1 : 2)];

@@ -13,8 +13,8 @@ constexpr DTypeSet kDequantizableTypes = kQuantizedTypes | DTypeSet{DType::i32};
 constexpr DTypeSet kDequantizedTypes{DType::f32, DType::f16, DType::bf16};
 
 Status infer_dequantize_linear(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "x", kDequantizableTypes));
-  SV_TRY(require_dtype(c, 1, "x_scale", kDequantizedTypes | DTypeSet{DType::f8e8m0}));
+  SV_TRY(require_dtype(c, 0, kDequantizableTypes));
+  SV_TRY(require_dtype(c, 1, kDequantizedTypes | DTypeSet{DType::f8e8m0}));
   if (c.has_input(2) && c.dtype(2) != c.dtype(0))
     return error("the zero point is {}, x is {}; needs one type", name_of(c.dtype(2)), name_of(c.dtype(0)));
   SV_ASSIGN(const DType wanted, dtype_attribute(c.attributes(), "output_dtype", DType::undefined, kDequantizedTypes | DTypeSet{DType::undefined}));
@@ -130,7 +130,7 @@ OpDef define_dequantize_linear() {
   return {
       .name = "DequantizeLinear",
       .since = 10,
-      .inputs = {2, 3},
+      .inputs = "x, x_scale, x_zero_point?",
       .attributes = {{"axis", AttributeKind::kInt, false, 1},
                      {"block_size", AttributeKind::kInt, false, 0},
                      {"output_dtype", AttributeKind::kInt, false, 0}},

@@ -6,7 +6,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_dynamic_quantize_linear(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "x", {DType::f32}));
+  SV_TRY(require_dtype(c, 0, {DType::f32}));
   c.set(0, DType::u8, c.shape(0));
   c.set(1, DType::f32, Shape{std::vector<Dim>{}});
   c.set(2, DType::u8, Shape{std::vector<Dim>{}});
@@ -25,6 +25,7 @@ OpDef define_dynamic_quantize_linear() {
   return {
       .name = "DynamicQuantizeLinear",
       .since = 11,
+      .inputs = "x",
       .outputs = {1, 3},
       .infer = infer_dynamic_quantize_linear,
       .lower = lower_dynamic_quantize_linear,

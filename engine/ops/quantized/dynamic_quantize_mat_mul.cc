@@ -9,12 +9,12 @@ namespace svengine::ops {
 namespace {
 
 Status infer_dynamic_quantize_mat_mul(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "A", {DType::f32}));
-  SV_TRY(require_bytes(c, 1, "B"));
-  SV_TRY(require_dtype(c, 2, "b_scale", {DType::f32}));
-  SV_TRY(require_zero_of(c, 3, 1, "b_zero_point"));
+  SV_TRY(require_dtype(c, 0, {DType::f32}));
+  SV_TRY(require_bytes(c, 1));
+  SV_TRY(require_dtype(c, 2, {DType::f32}));
+  SV_TRY(require_zero_of(c, 3, 1));
   SV_TRY(check_counts(c, {.a = 0, .b = 1, .of_columns = {2, 3}, .biases = {4}}));
-  if (c.has_input(4)) SV_TRY(require_dtype(c, 4, "bias", {DType::f32}));
+  if (c.has_input(4)) SV_TRY(require_dtype(c, 4, {DType::f32}));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), false, false));
   c.set(0, DType::f32, std::move(shape));
   return {};
@@ -54,7 +54,7 @@ OpDef define_dynamic_quantize_mat_mul() {
       .name = "DynamicQuantizeMatMul",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 5},
+      .inputs = "A, B, b_scale, b_zero_point?, bias?",
       .infer = infer_dynamic_quantize_mat_mul,
       .lower = lower_dynamic_quantize_mat_mul,
       .cost = matmul_cost,

@@ -222,23 +222,23 @@ std::string name_zeros(const Tensor* zero) {
   return fmt::format("zeros {}", fmt::join(all, " "));
 }
 
-Status require_bytes(const InferContext& c, size_t input, const char* what) {
-  return require_dtype(c, input, what, {DType::u8, DType::i8});
+Status require_bytes(const InferContext& c, size_t input) {
+  return require_dtype(c, input, {DType::u8, DType::i8});
 }
 
 std::vector<TypeParameter> quantized_types(InputSet values, InputSet scales) {
   return {{"T", kBytes, values}, {"scale", {DType::f32}, scales}};
 }
 
-Status require_zero_of(const InferContext& c, size_t zero, size_t of, const char* what) {
+Status require_zero_of(const InferContext& c, size_t zero, size_t of) {
   if (!c.has_input(zero)) return {};
   if (c.dtype(zero) != c.dtype(of))
-    return error("{} is of type {}, needs {}, the type of what it belongs to", what, name_of(c.dtype(zero)), name_of(c.dtype(of)));
+    return error("{} is of type {}, needs {}, the type of {}", c.described(zero), name_of(c.dtype(zero)), name_of(c.dtype(of)), c.described(of));
   return {};
 }
 
-Status require_scale(const InferContext& c, size_t scale, const char* what) {
-  return c.has_input(scale) ? require_dtype(c, scale, what, {DType::f32, DType::f16, DType::bf16}) : Status{};
+Status require_scale(const InferContext& c, size_t scale) {
+  return c.has_input(scale) ? require_dtype(c, scale, {DType::f32, DType::f16, DType::bf16}) : Status{};
 }
 
 }  // namespace svengine::ops

@@ -74,9 +74,9 @@ std::string name_zeros(const Tensor* zero);
 std::vector<TypeParameter> quantized_types(InputSet values, InputSet scales);
 
 /// Checks of inference: input i is uint8 or int8.
-Status require_bytes(const InferContext& c, size_t input, const char* what);
+Status require_bytes(const InferContext& c, size_t input);
 /// A zero point of the type of input `of`, a scale: one element or more. Absent ones pass.
-Status require_zero_of(const InferContext& c, size_t zero, size_t of, const char* what);
-Status require_scale(const InferContext& c, size_t scale, const char* what);
+Status require_zero_of(const InferContext& c, size_t zero, size_t of);
+Status require_scale(const InferContext& c, size_t scale);
 
 }  // namespace svengine::ops

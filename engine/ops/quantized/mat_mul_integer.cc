@@ -8,10 +8,10 @@ namespace svengine::ops {
 namespace {
 
 Status infer_mat_mul_integer(InferContext& c) {
-  SV_TRY(require_bytes(c, 0, "A"));
-  SV_TRY(require_bytes(c, 1, "B"));
-  SV_TRY(require_zero_of(c, 2, 0, "a_zero_point"));
-  SV_TRY(require_zero_of(c, 3, 1, "b_zero_point"));
+  SV_TRY(require_bytes(c, 0));
+  SV_TRY(require_bytes(c, 1));
+  SV_TRY(require_zero_of(c, 2, 0));
+  SV_TRY(require_zero_of(c, 3, 1));
   SV_TRY(check_counts(c, {.a = 0, .b = 1, .of_rows = {2}, .of_columns = {3}}));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), false, false));
   c.set(0, DType::i32, std::move(shape));
@@ -32,7 +32,7 @@ OpDef define_mat_mul_integer() {
   return {
       .name = "MatMulInteger",
       .since = 10,
-      .inputs = {2, 4},
+      .inputs = "A, B, a_zero_point?, b_zero_point?",
       .infer = infer_mat_mul_integer,
       .lower = lower_mat_mul_integer,
       .cost = matmul_cost,

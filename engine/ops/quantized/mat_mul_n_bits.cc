@@ -59,7 +59,7 @@ Status expand_mat_mul_n_bits(ExpandContext& c) {
 Status infer_mat_mul_n_bits(InferContext& c) {
   const Shape& a = c.shape(0);
   if (!a.has_rank()) return c.set(0, c.dtype(0), Shape()), Status{};
-  SV_TRY(require_rank_at_least(c, 0, "A", 1));
+  SV_TRY(require_rank_at_least(c, 0, 1));
   std::vector<Dim> out = a.dims();
   out.back() = Dim(c.attributes().get_int("N"));
   c.set(0, c.dtype(0), Shape(std::move(out)));
@@ -73,7 +73,7 @@ OpDef define_mat_mul_n_bits() {
       .name = "MatMulNBits",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 6},
+      .inputs = "A, B, scales, zero_points?, g_idx?, bias?",
       .attributes = {{"K", AttributeKind::kInt, true},
                      {"N", AttributeKind::kInt, true},
                      {"bits", AttributeKind::kInt, false, 4},

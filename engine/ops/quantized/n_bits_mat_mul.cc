@@ -9,28 +9,28 @@ namespace {
 
 constexpr size_t kProductBias = 4;
 
-Status require_elements(const InferContext& c, size_t input, int64_t wanted, const char* what) {
+Status require_elements(const InferContext& c, size_t input, int64_t wanted) {
   const std::optional<Dims> dims = c.shape(input).concrete();
   if (!dims || element_count(*dims) == wanted) return {};
-  return error("{} has {} elements, needs {}", what, element_count(*dims), wanted);
+  return error("{} has {} elements, needs {}", c.described(input), element_count(*dims), wanted);
 }
 
 Status infer_n_bits_mat_mul(InferContext& c) {
   SV_ASSIGN(const BitLayout l, bit_layout(c.attributes()));
-  SV_TRY(require_dtype(c, kBits, "B", {DType::u8}));
-  SV_TRY(require_elements(c, kBits, l.n * l.row_bytes(), "B"));
-  SV_TRY(require_elements(c, kBitScales, l.n * l.blocks, "scales"));
+  SV_TRY(require_dtype(c, kBits, {DType::u8}));
+  SV_TRY(require_elements(c, kBits, l.n * l.row_bytes()));
+  SV_TRY(require_elements(c, kBitScales, l.n * l.blocks));
   if (c.has_input(kBitZeros)) {
     const bool packed = c.dtype(kBitZeros) == DType::u8;
-    SV_TRY(require_elements(c, kBitZeros, l.n * (packed ? l.zero_row_bytes() : l.blocks), "zero_points"));
+    SV_TRY(require_elements(c, kBitZeros, l.n * (packed ? l.zero_row_bytes() : l.blocks)));
   }
   for (const size_t i : {kBitScales, kBitZeros, kProductBias})
     if (c.has_input(i) && c.dtype(i) != c.dtype(0) && (i != kBitZeros || c.dtype(i) != DType::u8))
-      return error("input {} is of type {}, needs {} as A", i, name_of(c.dtype(i)), name_of(c.dtype(0)));
-  if (c.has_input(kProductBias)) SV_TRY(require_elements(c, kProductBias, l.n, "bias"));
+      return error("{} is of type {}, needs {} as A", c.described(i), name_of(c.dtype(i)), name_of(c.dtype(0)));
+  if (c.has_input(kProductBias)) SV_TRY(require_elements(c, kProductBias, l.n));
   const Shape& a = c.shape(0);
   if (!a.has_rank()) return c.set(0, c.dtype(0), Shape()), Status{};
-  SV_TRY(require_rank_at_least(c, 0, "A", 1));
+  SV_TRY(require_rank_at_least(c, 0, 1));
   std::vector<Dim> out = a.dims();
   if (out.back().is_static() && out.back().value() != l.k) return error("A {} has rows of {}, K is {}", to_string(a), out.back().value(), l.k);
   out.back() = Dim(l.n);
@@ -75,7 +75,7 @@ OpDef define_n_bits_mat_mul() {
   return {
       .name = "NBitsMatMul",
       .domain = kInternalDomain,
-      .inputs = {3, 5},
+      .inputs = "A, B, scales, zero_points?, bias?",
       .attributes = {{"K", AttributeKind::kInt, true},
                      {"N", AttributeKind::kInt, true},
                      {"bits", AttributeKind::kInt, false, 4},

@@ -13,14 +13,14 @@ namespace {
 constexpr size_t kGemmA = 0, kGemmB = 3, kGemmC = 6, kGemmScale = 7, kGemmZero = 8;
 
 Status infer_q_gemm(InferContext& c) {
-  SV_TRY(require_bytes(c, kGemmA, "A"));
-  SV_TRY(require_bytes(c, kGemmB, "B"));
-  SV_TRY(require_rank(c, kGemmA, "A", 2));
-  SV_TRY(require_rank(c, kGemmB, "B", 2));
-  SV_TRY(require_zero_of(c, 2, kGemmA, "a_zero_point"));
-  SV_TRY(require_zero_of(c, 5, kGemmB, "b_zero_point"));
+  SV_TRY(require_bytes(c, kGemmA));
+  SV_TRY(require_bytes(c, kGemmB));
+  SV_TRY(require_rank(c, kGemmA, 2));
+  SV_TRY(require_rank(c, kGemmB, 2));
+  SV_TRY(require_zero_of(c, 2, kGemmA));
+  SV_TRY(require_zero_of(c, 5, kGemmB));
   for (size_t i : {size_t{1}, size_t{4}, kGemmScale})
-    if (c.has_input(i)) SV_TRY(require_dtype(c, i, "a scale", {DType::f32}));
+    if (c.has_input(i)) SV_TRY(require_dtype(c, i, {DType::f32}));
   const bool a_transposed = c.attributes().get_int("transA"), b_transposed = c.attributes().get_int("transB");
   SV_TRY(check_counts(c, {.a = kGemmA,
                           .b = kGemmB,
@@ -30,11 +30,11 @@ Status infer_q_gemm(InferContext& c) {
                           .a_transposed = a_transposed}));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(kGemmA), c.shape(kGemmB), a_transposed, b_transposed));
   if (c.has_input(kGemmC)) {
-    SV_TRY(require_dtype(c, kGemmC, "C", {DType::i32}));
-    SV_TRY(require_broadcast_to(c.shape(kGemmC), "C", shape, "the result"));
+    SV_TRY(require_dtype(c, kGemmC, {DType::i32}));
+    SV_TRY(require_broadcast_to(c, kGemmC, shape, "the result"));
   }
   if (c.has_input(kGemmZero) && !c.has_input(kGemmScale)) return error("y_zero_point needs y_scale");
-  if (c.has_input(kGemmZero)) SV_TRY(require_bytes(c, kGemmZero, "y_zero_point"));
+  if (c.has_input(kGemmZero)) SV_TRY(require_bytes(c, kGemmZero));
   c.set(0, c.has_input(kGemmZero) ? c.dtype(kGemmZero) : c.has_input(kGemmScale) ? c.dtype(kGemmA) : DType::f32, std::move(shape));
   return {};
 }
@@ -109,7 +109,7 @@ OpDef define_q_gemm() {
       .name = "QGemm",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {6, 9},
+      .inputs = "A, a_scale, a_zero_point, B, b_scale, b_zero_point, C?, y_scale?, y_zero_point?",
       .attributes = {{"transA", AttributeKind::kInt, false, 0},
                      {"transB", AttributeKind::kInt, false, 0},
                      {"alpha", AttributeKind::kFloat, false, 1.0f}},

@@ -10,8 +10,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_q_linear_binary(InferContext& c) {
-  for (size_t i : {1, 4, 6}) SV_TRY(require_single(c, i, "a scale"));
-  for (size_t i : {2, 5, 7}) SV_TRY(require_single(c, i, "a zero point"));
+  for (size_t i : {1, 4, 6}) SV_TRY(require_single(c, i));
+  for (size_t i : {2, 5, 7}) SV_TRY(require_single(c, i));
   SV_ASSIGN(Shape shape, broadcast(c.shape(0), c.shape(3)));
   c.set(0, c.dtype(0), std::move(shape));
   return {};
@@ -95,8 +95,7 @@ OpDef q_linear_binary(const char* name, Status (*lower)(LowerContext&)) {
   return {.name = name,
           .domain = kMicrosoftDomain,
           .until = 1,
-          .inputs = {2, 8},
-          .required_inputs = {{3, "B"}, {4, "B_scale"}, {6, "C_scale"}},  // zero points may be absent
+          .inputs = "A, A_scale, A_zero_point?, B, B_scale, B_zero_point?, C_scale, C_zero_point?",
           .infer = infer_q_linear_binary,
           .lower = lower,
           .types = quantized_types({0, 2, 3, 5, 7}, {1, 4, 6}),

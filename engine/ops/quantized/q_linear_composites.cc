@@ -99,8 +99,6 @@ Status expand_q_reduce_mean(ExpandContext& c) {
 /// Y_scale, Y_zero_point, and three for every input.
 Status expand_q_concat(ExpandContext& c) {
   const Node& node = c.node();
-  if (node.inputs().size() < 5 || (node.inputs().size() - 2) % 3 != 0)
-    return error("has {} inputs, needs two and three for each value", node.inputs().size());
   Value *scale = node.input(0), *zero = node.input(1), *like = node.input(2);
   std::vector<Value*> values;
   for (size_t i = 2; i < node.inputs().size(); i += 3) values.push_back(dequantize_input(c, i));
@@ -142,8 +140,8 @@ Result<Shape> shape_between(const InferContext& c, const char* op, const std::ve
 
 /// Of the zero point's type, or of that of the first value.
 Status infer_composite(InferContext& c, size_t like, size_t zero, const Result<Shape>& shape) {
-  SV_TRY(require_bytes(c, like, "X"));
-  if (c.has_input(zero)) SV_TRY(require_bytes(c, zero, "the zero point"));
+  SV_TRY(require_bytes(c, like));
+  if (c.has_input(zero)) SV_TRY(require_bytes(c, zero));
   SV_ASSIGN(Shape known, shape);
   c.set(0, c.dtype(c.has_input(zero) ? zero : like), std::move(known));
   return {};
@@ -168,9 +166,9 @@ Status infer_q_reduce_mean(InferContext& c) {
 }
 
 Status infer_q_concat(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "Y_scale", {DType::f32}));
-  for (size_t i = 2; i < c.input_count(); ++i) SV_TRY(require_dtype(c, i, "input", kBytes | DTypeSet{DType::f32}));
-  if (c.input_count() < 5 || (c.input_count() - 2) % 3 != 0) return error("has {} inputs, needs two and three for each value", c.input_count());
+  SV_TRY(require_dtype(c, 0, {DType::f32}));
+  for (size_t i = 2; i < c.input_count(); ++i) SV_TRY(require_dtype(c, i, i % 3 == 0 ? DTypeSet{DType::f32} : kBytes));
+  if ((c.input_count() - 2) % 3 != 0) return error("has {} inputs, needs two and three for each value", c.input_count());
   std::vector<size_t> values;
   for (size_t i = 2; i < c.input_count(); i += 3) values.push_back(i);
   return infer_composite(c, 2, 1, shape_between(c, "Concat", values, keep(c.attributes(), {"axis"})));
@@ -180,7 +178,7 @@ Status infer_q_where(InferContext& c) {
   return infer_composite(c, 1, 8, shape_between(c, "Where", {0, 1, 4}, {}));
 }
 
-OpDef composite(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
+OpDef composite(const char* name, OpInputs inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
                 Status (*expand)(ExpandContext&), std::string samples) {
   OpDef op{.name = name, .domain = kMicrosoftDomain, .until = 1, .inputs = inputs, .attributes = std::move(attributes)};
   op.infer = infer;
@@ -189,12 +187,9 @@ OpDef composite(const char* name, Arity inputs, std::vector<AttributeDef> attrib
   return op;
 }
 
-constexpr Arity kAround{2, 5}, kAroundWithZeros{5, 5};
-
-OpDef around_composite(const char* name, Arity inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
+OpDef around_composite(const char* name, OpInputs inputs, std::vector<AttributeDef> attributes, Status (*infer)(InferContext&),
                        Status (*expand)(ExpandContext&), std::string samples) {
   OpDef op = composite(name, inputs, std::move(attributes), infer, expand, std::move(samples));
-  if (inputs.min < 4) op.required_inputs = {{3, "Y_scale"}};
   op.types = quantized_types({0, 2, 4}, {1, 3});
   return op;
 }
@@ -209,52 +204,56 @@ std::string around_samples(const char* dims, const char* attributes = "", bool n
 }  // namespace
 
 OpDef define_q_linear_sigmoid() {
-  return around_composite("QLinearSigmoid", kAround, {}, infer_q_same, expand_q_sigmoid, around_samples("[3, 7]"));
+  return around_composite("QLinearSigmoid", "X, X_scale, X_zero_point?, Y_scale, Y_zero_point?", {}, infer_q_same, expand_q_sigmoid,
+                          around_samples("[3, 7]"));
 }
 
 OpDef define_q_linear_leaky_relu() {
-  return around_composite("QLinearLeakyRelu", kAround, {{"alpha", AttributeKind::kFloat, false, 0.01f}}, infer_q_same, expand_q_leaky_relu,
-                   around_samples("[3, 7]", "{alpha = 0.2}"));
+  return around_composite("QLinearLeakyRelu", "X, X_scale, X_zero_point?, Y_scale, Y_zero_point?",
+                          {{"alpha", AttributeKind::kFloat, false, 0.01f}}, infer_q_same, expand_q_leaky_relu,
+                          around_samples("[3, 7]", "{alpha = 0.2}"));
 }
 
 OpDef define_q_linear_softmax() {
-  OpDef op = around_composite("QLinearSoftmax", kAround, {{"axis", AttributeKind::kInt, false, -1}, {"opset", AttributeKind::kInt, true}},
-                              infer_q_same, expand_q_softmax, around_samples("[3, 7]", "{opset = 13}", true));
-  op.required_inputs = {{3, "y_scale"}, {4, "y_zero_point"}};
-  return op;
+  return around_composite("QLinearSoftmax", "X, X_scale, x_zero_point?, y_scale, y_zero_point",
+                          {{"axis", AttributeKind::kInt, false, -1}, {"opset", AttributeKind::kInt, true}}, infer_q_same, expand_q_softmax,
+                          around_samples("[3, 7]", "{opset = 13}", true));
 }
 
 OpDef define_q_linear_global_average_pool() {
-  return around_composite("QLinearGlobalAveragePool", kAroundWithZeros, {{"channels_last", AttributeKind::kInt, false, 0}},
-                   infer_q_global_pool, expand_q_global_pool, around_samples("[2, 5, 4, 3]", "{channels_last = 1}", true));
+  return around_composite("QLinearGlobalAveragePool", "X, x_scale, x_zero_point, y_scale, y_zero_point",
+                          {{"channels_last", AttributeKind::kInt, false, 0}}, infer_q_global_pool, expand_q_global_pool,
+                          around_samples("[2, 5, 4, 3]", "{channels_last = 1}", true));
 }
 
 OpDef define_q_linear_average_pool() {
-  return around_composite("QLinearAveragePool", kAround,
-                   {{"auto_pad", AttributeKind::kString, false, "NOTSET"},
-                    {"ceil_mode", AttributeKind::kInt, false, 0},
-                    {"channels_last", AttributeKind::kInt, false, 0},
-                    {"count_include_pad", AttributeKind::kInt, false, 0},
-                    {"kernel_shape", AttributeKind::kInts, true},
-                    {"pads", AttributeKind::kInts},
-                    {"strides", AttributeKind::kInts}},
-                   infer_q_average_pool, expand_q_average_pool, around_samples("[2, 3, 7, 6]", "{kernel_shape = [3, 2]}"));
+  return around_composite("QLinearAveragePool", "X, x_scale, x_zero_point?, y_scale, y_zero_point?",
+                          {{"auto_pad", AttributeKind::kString, false, "NOTSET"},
+                           {"ceil_mode", AttributeKind::kInt, false, 0},
+                           {"channels_last", AttributeKind::kInt, false, 0},
+                           {"count_include_pad", AttributeKind::kInt, false, 0},
+                           {"kernel_shape", AttributeKind::kInts, true},
+                           {"pads", AttributeKind::kInts},
+                           {"strides", AttributeKind::kInts}},
+                          infer_q_average_pool, expand_q_average_pool, around_samples("[2, 3, 7, 6]", "{kernel_shape = [3, 2]}"));
 }
 
 OpDef define_q_linear_reduce_mean() {
-  return around_composite("QLinearReduceMean", kAround, {{"axes", AttributeKind::kInts, true}, {"keepdims", AttributeKind::kInt, true}},
-                   infer_q_reduce_mean, expand_q_reduce_mean, around_samples("[2, 3, 5]", "{axes = [1, 2], keepdims = 1}"));
+  return around_composite("QLinearReduceMean", "data, data_scale, data_zero_point?, reduced_scale, reduced_zero_point?",
+                          {{"axes", AttributeKind::kInts, true}, {"keepdims", AttributeKind::kInt, true}}, infer_q_reduce_mean,
+                          expand_q_reduce_mean, around_samples("[2, 3, 5]", "{axes = [1, 2], keepdims = 1}"));
 }
 
 OpDef define_q_linear_concat() {
   return composite(
-      "QLinearConcat", {5, kVariadic}, {{"axis", AttributeKind::kInt, true}}, infer_q_concat, expand_q_concat,
+      "QLinearConcat", "Y_scale, Y_zero_point, inputs...", {{"axis", AttributeKind::kInt, true}}, infer_q_concat, expand_q_concat,
       "(float32[] 0.01 to 0.1, uint8[] 0 to 256, uint8[2, 3] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, uint8[2, 5] 0 to 256, "
       "float32[] 0.01 to 0.1, uint8[] 0 to 256) {axis = 1}");
 }
 
 OpDef define_q_linear_where() {
-  OpDef op = composite("QLinearWhere", {9, 9}, {}, infer_q_where, expand_q_where,
+  OpDef op = composite("QLinearWhere", "condition, X, x_scale, x_zero_point, Y, y_scale, y_zero_point, z_scale, z_zero_point", {},
+                       infer_q_where, expand_q_where,
                        "(bool[2, 3] 0 to 2, uint8[2, 3] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256, uint8[3] 0 to 256, "
                        "float32[] 0.01 to 0.1, uint8[] 0 to 256, float32[] 0.01 to 0.1, uint8[] 0 to 256)");
   op.types = quantized_types({1, 3, 4, 6, 8}, {2, 5, 7});

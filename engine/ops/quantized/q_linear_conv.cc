@@ -8,18 +8,18 @@ namespace svengine::ops {
 namespace {
 
 /// One element, or one for each output channel.
-Status require_per_output(const InferContext& c, size_t input, size_t w, const char* what, bool may_be_one) {
+Status require_per_output(const InferContext& c, size_t input, size_t w, bool may_be_one) {
   if (!c.has_input(input) || !c.shape(input).is_static() || !c.shape(w).has_rank() || c.shape(w).rank() < 1) return {};
   const int64_t count = element_count(*c.shape(input).concrete());
   const Dim& channels = c.shape(w)[0];
   if ((may_be_one && count == 1) || !channels.is_static() || count == channels.value()) return {};
-  return error("{} has {} elements, needs {}one for each of the {} output channels", what, count, may_be_one ? "one, or " : "",
+  return error("{} has {} elements, needs {}one for each of the {} output channels", c.described(input), count, may_be_one ? "one, or " : "",
                channels.value());
 }
 
-Status require_one(const InferContext& c, size_t input, const char* what) {
+Status require_one(const InferContext& c, size_t input) {
   if (!c.has_input(input) || !c.shape(input).is_static() || element_count(*c.shape(input).concrete()) == 1) return {};
-  return error("{} of shape {} needs one element", what, to_string(c.shape(input)));
+  return error("{} of shape {} needs one element", c.described(input), to_string(c.shape(input)));
 }
 
 /// Attributes low and high, where they are, bound values of the output's type.
@@ -31,18 +31,17 @@ Status require_bounds(const InferContext& c, DType type) {
 }
 
 Status infer_q_linear_conv(InferContext& c) {
-  SV_TRY(require_bytes(c, 0, "x"));
-  SV_TRY(require_bytes(c, 3, "w"));
-  SV_TRY(require_bytes(c, 7, "y_zero_point"));
-  SV_TRY(require_zero_of(c, 2, 0, "x_zero_point"));
-  SV_TRY(require_zero_of(c, 5, 3, "w_zero_point"));
-  static constexpr std::pair<size_t, const char*> kOne[] = {{1, "x_scale"}, {2, "x_zero_point"}, {6, "y_scale"}, {7, "y_zero_point"}};
-  for (const auto& [input, what] : kOne) SV_TRY(require_one(c, input, what));
-  for (size_t scale : {1, 4, 6}) SV_TRY(require_dtype(c, scale, "a scale", {DType::f32}));
-  SV_TRY(require_per_output(c, 4, 3, "w_scale", true));
-  SV_TRY(require_per_output(c, 5, 3, "w_zero_point", true));
-  if (c.has_input(8)) SV_TRY(require_dtype(c, 8, "B", {DType::i32}));
-  SV_TRY(require_per_output(c, 8, 3, "B", false));
+  SV_TRY(require_bytes(c, 0));
+  SV_TRY(require_bytes(c, 3));
+  SV_TRY(require_bytes(c, 7));
+  SV_TRY(require_zero_of(c, 2, 0));
+  SV_TRY(require_zero_of(c, 5, 3));
+  for (size_t one : {1, 2, 6, 7}) SV_TRY(require_one(c, one));
+  for (size_t scale : {1, 4, 6}) SV_TRY(require_dtype(c, scale, {DType::f32}));
+  SV_TRY(require_per_output(c, 4, 3, true));
+  SV_TRY(require_per_output(c, 5, 3, true));
+  if (c.has_input(8)) SV_TRY(require_dtype(c, 8, {DType::i32}));
+  SV_TRY(require_per_output(c, 8, 3, false));
   SV_TRY(require_bounds(c, c.dtype(7)));
   SV_ASSIGN(Shape shape, integer_conv_shape(c, 0, 3));
   c.set(0, c.dtype(7), std::move(shape));
@@ -63,12 +62,12 @@ Status lower_q_linear_conv(LowerContext& c) {
 Cost q_linear_conv_cost(const Node& node) { return integer_conv_cost(node, 3); }
 
 Status infer_conv_integer(InferContext& c) {
-  SV_TRY(require_bytes(c, 0, "x"));
-  SV_TRY(require_bytes(c, 1, "w"));
-  SV_TRY(require_zero_of(c, 2, 0, "x_zero_point"));
-  SV_TRY(require_zero_of(c, 3, 1, "w_zero_point"));
-  SV_TRY(require_one(c, 2, "x_zero_point"));
-  SV_TRY(require_per_output(c, 3, 1, "w_zero_point", true));
+  SV_TRY(require_bytes(c, 0));
+  SV_TRY(require_bytes(c, 1));
+  SV_TRY(require_zero_of(c, 2, 0));
+  SV_TRY(require_zero_of(c, 3, 1));
+  SV_TRY(require_one(c, 2));
+  SV_TRY(require_per_output(c, 3, 1, true));
   SV_ASSIGN(Shape shape, integer_conv_shape(c, 0, 1));
   c.set(0, DType::i32, std::move(shape));
   return {};
@@ -86,7 +85,7 @@ OpDef define_q_linear_conv() {
   return {
       .name = "QLinearConv",
       .since = 10,
-      .inputs = {8, 9},
+      .inputs = "x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B?",
       .attributes = conv_attributes(),
       .infer = infer_q_linear_conv,
       .lower = lower_q_linear_conv,
@@ -117,7 +116,7 @@ OpDef define_svengine_q_linear_conv() {
   return {
       .name = "QLinearConv",
       .domain = kInternalDomain,
-      .inputs = {8, 9},
+      .inputs = "x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B?",
       .attributes = std::move(attributes),
       .infer = infer_q_linear_conv,
       .lower = lower_q_linear_conv,
@@ -152,7 +151,7 @@ OpDef define_conv_integer() {
   return {
       .name = "ConvInteger",
       .since = 10,
-      .inputs = {2, 4},
+      .inputs = "x, w, x_zero_point?, w_zero_point?",
       .attributes = conv_attributes(),
       .infer = infer_conv_integer,
       .lower = lower_conv_integer,

@@ -9,13 +9,12 @@ namespace svengine::ops {
 namespace {
 
 Status infer_q_linear_mat_mul(InferContext& c) {
-  SV_TRY(require_bytes(c, 0, "a"));
-  SV_TRY(require_bytes(c, 3, "b"));
-  SV_TRY(require_bytes(c, 7, "y_zero_point"));
-  SV_TRY(require_zero_of(c, 2, 0, "a_zero_point"));
-  SV_TRY(require_zero_of(c, 5, 3, "b_zero_point"));
-  static constexpr std::pair<size_t, const char*> kScales[] = {{1, "a_scale"}, {4, "b_scale"}, {6, "y_scale"}};
-  for (const auto& [input, what] : kScales) SV_TRY(require_scale(c, input, what));
+  SV_TRY(require_bytes(c, 0));
+  SV_TRY(require_bytes(c, 3));
+  SV_TRY(require_bytes(c, 7));
+  SV_TRY(require_zero_of(c, 2, 0));
+  SV_TRY(require_zero_of(c, 5, 3));
+  for (size_t scale : {1, 4, 6}) SV_TRY(require_scale(c, scale));
   SV_TRY(check_counts(c, {.a = 0, .b = 3, .of_rows = {1, 2}, .of_columns = {4, 5}, .single = {6, 7}}));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(3), false, false));
   c.set(0, c.dtype(7), std::move(shape));
@@ -54,7 +53,7 @@ OpDef define_q_linear_mat_mul() {
   return {
       .name = "QLinearMatMul",
       .since = 10,
-      .inputs = {8, 8},
+      .inputs = "a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point",
       .infer = infer_q_linear_mat_mul,
       .lower = lower_q_linear_mat_mul,
       .cost = matmul_cost,
@@ -76,7 +75,7 @@ OpDef define_mat_mul_integer_to_float() {
       .name = "MatMulIntegerToFloat",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {4, 7},
+      .inputs = "A, B, a_scale, b_scale, a_zero_point?, b_zero_point?, bias?",
       .infer = infer_mat_mul_integer_to_float,
       .lower = lower_mat_mul_integer_to_float,
       .types = {{"T1", kBytes, {0, 4}}, {"T2", kBytes, {1, 5}}, {"T3", {DType::f32}, {2, 3, 6}}},

@@ -16,9 +16,9 @@ constexpr DTypeSet kQuantizeScales = kQuantizableTypes | DTypeSet{DType::f8e8m0}
 constexpr DTypeSet kPrecisions{DType::undefined, DType::f32, DType::f16, DType::bf16};
 
 Status infer_quantize_linear(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "x", kQuantizableTypes));
-  SV_TRY(require_dtype(c, 1, "y_scale", kQuantizeScales));
-  SV_TRY(require_dtype(c, 2, "y_zero_point", kQuantizedTypes));
+  SV_TRY(require_dtype(c, 0, kQuantizableTypes));
+  SV_TRY(require_dtype(c, 1, kQuantizeScales));
+  SV_TRY(require_dtype(c, 2, kQuantizedTypes));
   SV_ASSIGN(const DType wanted, dtype_attribute(c.attributes(), "output_dtype", DType::undefined, kQuantizedTypes | DTypeSet{DType::undefined}));
   const DType out = c.has_input(2) ? c.dtype(2) : wanted == DType::undefined ? DType::u8 : wanted;
   if (wanted != DType::undefined && wanted != out)
@@ -152,7 +152,7 @@ OpDef define_quantize_linear() {
   return {
       .name = "QuantizeLinear",
       .since = 10,
-      .inputs = {2, 3},
+      .inputs = "x, y_scale, y_zero_point?",
       .attributes = {{"axis", AttributeKind::kInt, false, 1},
                      {"saturate", AttributeKind::kInt, false, 1},
                      {"block_size", AttributeKind::kInt, false, 0},

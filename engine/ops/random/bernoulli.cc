@@ -15,7 +15,7 @@ namespace {
 constexpr DTypeSet kBernoulliTypes = kNumericTypes | kBool | DTypeSet{DType::bf16};
 
 Status infer_bernoulli(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kDrawnTypes));
+  SV_TRY(require_dtype(c, 0, kDrawnTypes));
   SV_ASSIGN(const DType type, dtype_attribute(c.attributes(), "dtype", c.dtype(0), kBernoulliTypes));
   c.set(0, type, c.shape(0));
   return {};
@@ -51,8 +51,8 @@ Status lower_bernoulli(LowerContext& c) {
 }
 
 Status infer_multinomial(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kDrawnTypes));
-  SV_TRY(require_rank(c, 0, "input", 2));
+  SV_TRY(require_dtype(c, 0, kDrawnTypes));
+  SV_TRY(require_rank(c, 0, 2));
   SV_ASSIGN(const DType type, dtype_attribute(c.attributes(), "dtype", DType::i32, kIndexTypes));
   const int64_t count = c.attributes().get_int("sample_size", 1);
   if (count < 1) return error("sample_size is {}, needs 1 at least", count);
@@ -113,6 +113,7 @@ OpDef define_bernoulli() {
   return {
       .name = "Bernoulli",
       .since = 15,
+      .inputs = "input",
       .attributes = {{"dtype", AttributeKind::kInt}, {"seed", AttributeKind::kFloat}},
       .infer = infer_bernoulli,
       .lower = lower_bernoulli,
@@ -129,6 +130,7 @@ OpDef define_multinomial() {
   return {
       .name = "Multinomial",
       .since = 7,
+      .inputs = "input",
       .attributes = {{"dtype", AttributeKind::kInt, false, 6},
                      {"sample_size", AttributeKind::kInt, false, 1},
                      {"seed", AttributeKind::kFloat}},

@@ -89,7 +89,7 @@ Status lower_random(LowerContext& c) {
 }
 
 OpDef random_op(const char* name, bool normal, bool like) {
-  OpDef op{.name = name, .inputs = like ? Arity{1, 1} : Arity{0, 0}};
+  OpDef op{.name = name, .inputs = like ? OpInputs("input") : OpInputs("")};
   op.attributes = {{"dtype", AttributeKind::kInt, false, like ? AttributeDefault() : 1}, {"seed", AttributeKind::kFloat}};
   if (normal)
     op.attributes.insert(op.attributes.end(),

@@ -34,21 +34,15 @@ enum AttentionLstmInput : size_t {
   kLayer
 };
 
-struct InputFacts {
-  const char* name;
-  int64_t rank;
-};
-constexpr InputFacts kFacts[] = {{"X", 3}, {"W", 3},  {"R", 3},  {"B", 2}, {"sequence_lens", 1}, {"initial_h", 3},       {"initial_c", 3},
-                                 {"P", 2}, {"QW", 3}, {"MW", 3}, {"V", 2}, {"M", 3},             {"memory_seq_lens", 1}, {"AW", 3}};
+constexpr int64_t kRanks[] = {3, 3, 3, 2, 1, 3, 3, 2, 3, 3, 2, 3, 1, 3};
 
 Status check_inputs(const InferContext& c) {
-  for (size_t i = 0; i < std::size(kFacts); ++i) {
-    const InputFacts& f = kFacts[i];
+  for (size_t i = 0; i < std::size(kRanks); ++i) {
     if (!c.has_input(i)) continue;
-    SV_TRY(require_rank(c, i, f.name, f.rank));
+    SV_TRY(require_rank(c, i, kRanks[i]));
     const bool is_length = i == kLengths || i == kMemoryLengths;
     if (!is_length && c.dtype(i) != c.dtype(kX))
-      return error("{} is {}, but X {}: they must be alike", f.name, name_of(c.dtype(i)), name_of(c.dtype(kX)));
+      return error("{} is {}, but X {}: they must be alike", c.described(i), name_of(c.dtype(i)), name_of(c.dtype(kX)));
   }
   return {};
 }
@@ -83,7 +77,7 @@ Status infer_attention_lstm(InferContext& c) {
                           {batch, places, depth},
                           {batch},
                           {directions, add(depth, hidden), attention}};
-  for (size_t i = 0; i < std::size(wanted); ++i) SV_TRY(require_shape(c, i, wanted[i], kFacts[i].name));
+  for (size_t i = 0; i < std::size(wanted); ++i) SV_TRY(require_shape(c, i, wanted[i]));
   c.set(0, c.dtype(kX), Shape{steps, directions, batch, hidden});
   c.set(1, c.dtype(kX), Shape{directions, batch, hidden});
   c.set(2, c.dtype(kX), Shape{directions, batch, hidden});
@@ -198,7 +192,7 @@ Value* reversed(ExpandContext& c, Value* steps) {
 }
 
 Status expand_attention_lstm(ExpandContext& c) {
-  for (size_t i = 0; i < std::size(kFacts); ++i)
+  for (size_t i = 0; i < std::size(kRanks); ++i)
     if (c.has_input(i) && !c.shape(i).has_rank()) return {};
   SV_ASSIGN(const int64_t directions, recurrent_directions(c.attributes()));
   const bool ends_early = c.has_input(kLengths);
@@ -231,8 +225,7 @@ OpDef define_microsoft_attn_lstm() {
       .name = "AttnLSTM",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = {3, 14},
-      .required_inputs = {{kQueryWeights, "QW"}, {kKeyWeights, "MW"}, {kScoreWeights, "V"}, {kMemory, "M"}},
+      .inputs = "X, W, R, B?, sequence_lens?, initial_h?, initial_c?, P?, QW?, MW?, V?, M?, memory_seq_lens?, AW?",
       .outputs = {0, 3},
       .attributes = recurrent_attributes(),
       .expand = expand_attention_lstm,

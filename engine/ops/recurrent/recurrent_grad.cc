@@ -10,16 +10,14 @@ namespace {
 
 using kernels::RecurrentCell;
 
-constexpr const char* kGradNames[] = {"dY",        "dY_h",      "dY_c", "X", "W",     "R",    "sequence_lens",
-                                      "initial_h", "initial_c", "P",    "Y", "gates", "cells"};
 
 Status check_grad_shape(const InferContext& c, size_t input, const std::vector<Dim>& wanted) {
   if (!c.has_input(input)) return {};
-  SV_TRY(require_dtype(c, input, kGradNames[input], {input == kGradLengths ? DType::i32 : c.dtype(kGradX)}));
-  SV_TRY(require_rank(c, input, kGradNames[input], static_cast<int64_t>(wanted.size())));
+  SV_TRY(require_dtype(c, input, {input == kGradLengths ? DType::i32 : c.dtype(kGradX)}));
+  SV_TRY(require_rank(c, input, static_cast<int64_t>(wanted.size())));
   for (size_t i = 0; c.shape(input).has_rank() && i < wanted.size(); ++i)
     if (known_different(c.shape(input)[i], wanted[i]))
-      return error("{} of shape {}, needs {}", kGradNames[input], to_string(c.shape(input)), to_string(Shape(wanted)));
+      return error("{} of shape {}, needs {}", c.described(input), to_string(c.shape(input)), to_string(Shape(wanted)));
   return {};
 }
 
@@ -48,9 +46,9 @@ Status infer_recurrent_grad(InferContext& c) {
   if (o.cell == RecurrentCell::kLstm && !c.has_input(kGradCells)) return error("cells are absent");
   const size_t outputs = o.cell == RecurrentCell::kLstm ? 7 : 5;
   if (c.output_count() != outputs) return error("has {} outputs, needs {}", c.output_count(), outputs);
-  SV_TRY(require_dtype(c, kGradX, "X", {DType::f32, DType::f64}));
-  SV_TRY(require_rank(c, kGradX, "X", 3));
-  SV_TRY(require_rank(c, kGradR, "R", 3));
+  SV_TRY(require_dtype(c, kGradX, {DType::f32, DType::f64}));
+  SV_TRY(require_rank(c, kGradX, 3));
+  SV_TRY(require_rank(c, kGradR, 3));
   const Shape &x = c.shape(kGradX), &r = c.shape(kGradR);
   const Dim hidden = r.has_rank() ? r[2] : Dim(), width = multiple(kernels::gates_of(o.cell), hidden), directions(o.directions);
   SV_TRY(check_grad_shapes(c, o, x.has_rank() ? x : unknown_dims(3), hidden));
@@ -107,9 +105,8 @@ Status recurrent_gradient(GradientContext& c) {
 OpDef define_recurrent_grad() {
   OpDef op = recurrent_op("RecurrentGrad", 4);
   op.domain = kInternalDomain;
-  op.inputs = {0, 13};
-  // Gates and cells too, where the cell has them: infer looks.
-  for (const size_t i : {kGradX, kGradW, kGradR, kGradY}) op.required_inputs.push_back({i, kGradNames[i]});
+  // Gates and cells are required too, where the cell has them: infer looks.
+  op.inputs = "dY?, dY_h?, dY_c?, X, W, R, sequence_lens?, initial_h?, initial_c?, P?, Y, gates?, cells?";
   op.outputs = {5, 7};
   for (const char* name : {"linear_before_reset", "input_forget"}) op.attributes.push_back({name, AttributeKind::kInt});
   op.attributes.push_back({"cell", AttributeKind::kString, true});

@@ -6,7 +6,6 @@ namespace {
 
 using kernels::RecurrentCell;
 
-constexpr const char* kRecurrentNames[] = {"X", "W", "R", "B", "sequence_lens", "initial_h", "initial_c", "P"};
 constexpr size_t kSequenceLens = 4;
 
 /// Sizes as far as they are known.
@@ -20,14 +19,14 @@ Status check_types(const InferContext& c) {
   for (size_t i = 0; i < c.input_count(); ++i) {
     if (!c.has_input(i)) continue;
     if (i == kSequenceLens) {
-      SV_TRY(require_dtype(c, i, kRecurrentNames[i], {DType::i32}));
-      SV_TRY(require_rank(c, i, kRecurrentNames[i], 1));
+      SV_TRY(require_dtype(c, i, {DType::i32}));
+      SV_TRY(require_rank(c, i, 1));
       continue;
     }
-    SV_TRY(require_dtype(c, i, kRecurrentNames[i], kRealTypes));
+    SV_TRY(require_dtype(c, i, kRealTypes));
     if (c.dtype(i) != c.dtype(0))
-      return error("{} is {}, but X {}: they must be alike", kRecurrentNames[i], name_of(c.dtype(i)), name_of(c.dtype(0)));
-    SV_TRY(require_rank(c, i, kRecurrentNames[i], i == 3 || i == 7 ? 2 : 3));
+      return error("{} is {}, but X {}: they must be alike", c.described(i), name_of(c.dtype(i)), name_of(c.dtype(0)));
+    SV_TRY(require_rank(c, i, i == 3 || i == 7 ? 2 : 3));
   }
   return {};
 }
@@ -36,7 +35,7 @@ Status check_shape(const InferContext& c, size_t input, const std::vector<Dim>& 
   if (!c.has_input(input) || !c.shape(input).has_rank()) return {};
   for (size_t i = 0; i < wanted.size(); ++i)
     if (known_different(c.shape(input)[i], wanted[i]))
-      return error("{} of shape {} is not {}: {}", kRecurrentNames[input], to_string(c.shape(input)), words,
+      return error("{} of shape {} is not {}: {}", c.described(input), to_string(c.shape(input)), words,
                    to_string(Shape(wanted)));
   return {};
 }

@@ -40,7 +40,7 @@ OpDef recurrent_op(const char* name, int gates) {
   const bool lstm = gates == 4;
   OpDef op{
       .name = name,
-      .inputs = {3, lstm ? 8 : 6},
+      .inputs = lstm ? OpInputs("X, W, R, B?, sequence_lens?, initial_h?, initial_c?, P?") : OpInputs("X, W, R, B?, sequence_lens?, initial_h?"),
       .outputs = {0, lstm         ? 5
                      : gates == 3 ? 3
                                   : 2},

@@ -71,7 +71,7 @@ Status canonicalize_reduce(CanonicalizeContext& c) {
 }
 
 Status infer_reduce(InferContext& c) {
-  SV_TRY(require_rank(c, 1, "axes", 1));
+  SV_TRY(require_rank(c, 1, 1));
   const Shape& in = c.shape(0);
   const auto axes = c.has_input(1) ? c.integers(1) : Dims{};
   if (!in.has_rank() || !axes) {
@@ -214,7 +214,7 @@ std::optional<TransposedNode> transposed_reduce(const Node& node, const Permutat
 OpDef reduce_op(const char* name, Status (*infer)(InferContext&), Status (*lower)(LowerContext&)) {
   return {
       .name = name,
-      .inputs = {1, 2},
+      .inputs = "data, axes?",
       .attributes = {{"keepdims", AttributeKind::kInt, false, 1},
                      {"noop_with_empty_axes", AttributeKind::kInt, false, 0}},
       .canonicalize = canonicalize_reduce,
@@ -244,7 +244,7 @@ std::optional<TransposedNode> transposed_arg_reduce(const Node& node, const Perm
 }
 
 Status infer_arg_reduce(InferContext& c) {
-  SV_TRY(require_rank_at_least(c, 0, "data", 1));
+  SV_TRY(require_rank_at_least(c, 0, 1));
   const Shape& in = c.shape(0);
   const bool keep = keeps_dims(c.attributes());
   if (!in.has_rank()) {
@@ -289,6 +289,7 @@ Status emit_arg_reduce(LowerContext& c, bool largest) {
 OpDef arg_reduction(const char* name, Status (*lower)(LowerContext&)) {
   return {
       .name = name,
+      .inputs = "data",
       .attributes = {{"axis", AttributeKind::kInt, false, 0},
                      {"keepdims", AttributeKind::kInt, false, 1},
                      {"select_last_index", AttributeKind::kInt, false, 0}},

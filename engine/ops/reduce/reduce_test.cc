@@ -28,7 +28,7 @@ TEST_CASE("axes were an attribute") {
 TEST_CASE("reductions refuse wrong axes and types") {
   CHECK(OneNode("ReduceSum", {f32({2, 3}), ints({2})}).says("axes 2 is outside [-2, 1] for rank 2"));
   CHECK(OneNode("ReduceSum", {f32({2, 3}), ints({0, -2})}).says("names axis 0 twice"));
-  CHECK(OneNode("ReduceSum", {Given(DType::boolean, {2})}).says("input 0 (T) is of type bool"));
+  CHECK(OneNode("ReduceSum", {Given(DType::boolean, {2})}).says("input 0 (data) is of type bool"));
   CHECK(OneNode("ArgMax", {f32({2, 3})}).outcome == "int64[1x3]");
   CHECK(OneNode("ArgMin", {f32({2, 3})}, {{"axis", int64_t{-1}}, {"keepdims", int64_t{0}}}).outcome == "int64[2]");
   CHECK(OneNode("ArgMax", {f32({0, 3})}).says("axis 0 is empty"));

@@ -83,7 +83,7 @@ OpDef define_optional() {
   return {
       .name = "Optional",
       .since = 15,
-      .inputs = {0, 1},
+      .inputs = "input?",
       .attributes = {{"type", AttributeKind::kTensor}},
       .infer = infer_optional,
       .evaluate = evaluate_optional,
@@ -96,7 +96,7 @@ OpDef define_optional_has_element() {
   return {
       .name = "OptionalHasElement",
       .since = 15,
-      .inputs = {0, 1},
+      .inputs = "input?",
       .canonicalize = canonicalize_optional_has_element,
       .infer = infer_optional_has_element,
       .evaluate = evaluate_optional_has_element,
@@ -108,6 +108,7 @@ OpDef define_optional_get_element() {
   return {
       .name = "OptionalGetElement",
       .since = 15,
+      .inputs = "input",
       .infer = infer_optional_get_element,
       .evaluate = evaluate_optional_get_element,
       .traits = {.is_identity = is_no_optional},

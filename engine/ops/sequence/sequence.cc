@@ -40,12 +40,12 @@ Status evaluate_sequence_construct(EvaluateContext& c) {
 }
 
 Status require_position(const InferContext& c, size_t i) {
-  SV_TRY(require_dtype(c, i, "position", kIndexTypes));
-  return require_single(c, i, "position");
+  SV_TRY(require_dtype(c, i, kIndexTypes));
+  return require_single(c, i);
 }
 
 Status infer_sequence_at(InferContext& c) {
-  SV_TRY(require_sequence(c, 0, "input_sequence"));
+  SV_TRY(require_sequence(c, 0));
   SV_TRY(require_position(c, 1));
   c.set(0, element_type(c.type(0)));
   return {};
@@ -60,7 +60,7 @@ Status evaluate_sequence_at(EvaluateContext& c) {
 }
 
 Status infer_sequence_erase(InferContext& c) {
-  SV_TRY(require_sequence(c, 0, "input_sequence"));
+  SV_TRY(require_sequence(c, 0));
   SV_TRY(require_position(c, 1));
   c.set(0, c.type(0));
   return {};
@@ -80,7 +80,7 @@ Status evaluate_sequence_erase(EvaluateContext& c) {
 }
 
 Status infer_sequence_insert(InferContext& c) {
-  SV_TRY(require_sequence(c, 0, "input_sequence"));
+  SV_TRY(require_sequence(c, 0));
   SV_TRY(require_position(c, 2));
   SV_ASSIGN(Type element, common_element(element_type(c.type(0)), c.type(1)));
   c.set(0, handle_type(DType::sequence, std::move(element)));
@@ -101,7 +101,7 @@ Status evaluate_sequence_insert(EvaluateContext& c) {
 }
 
 Status infer_sequence_length(InferContext& c) {
-  SV_TRY(require_sequence(c, 0, "input_sequence"));
+  SV_TRY(require_sequence(c, 0));
   c.set(0, DType::i64, Shape(std::vector<Dim>{}));
   return {};
 }
@@ -111,28 +111,30 @@ Status evaluate_sequence_length(EvaluateContext& c) {
   return {};
 }
 
-OpDef sequence_op(const char* name, Arity inputs, Status (*infer)(InferContext&), Status (*evaluate)(EvaluateContext&)) {
+OpDef sequence_op(const char* name, OpInputs inputs, Status (*infer)(InferContext&), Status (*evaluate)(EvaluateContext&)) {
   return {.name = name, .since = 11, .inputs = inputs, .infer = infer, .evaluate = evaluate};
 }
 
 }  // namespace
 
 OpDef define_sequence_empty() {
-  OpDef op = sequence_op("SequenceEmpty", {0, 0}, infer_sequence_empty, evaluate_sequence_empty);
+  OpDef op = sequence_op("SequenceEmpty", "", infer_sequence_empty, evaluate_sequence_empty);
   op.attributes = {{"dtype", AttributeKind::kInt, false, 1}};
   return op;
 }
 
 OpDef define_sequence_construct() {
-  return sequence_op("SequenceConstruct", {1, kVariadic}, infer_sequence_construct, evaluate_sequence_construct);
+  return sequence_op("SequenceConstruct", "inputs...", infer_sequence_construct, evaluate_sequence_construct);
 }
 
-OpDef define_sequence_at() { return sequence_op("SequenceAt", {2, 2}, infer_sequence_at, evaluate_sequence_at); }
+OpDef define_sequence_at() { return sequence_op("SequenceAt", "input_sequence, position", infer_sequence_at, evaluate_sequence_at); }
 
-OpDef define_sequence_erase() { return sequence_op("SequenceErase", {1, 2}, infer_sequence_erase, evaluate_sequence_erase); }
+OpDef define_sequence_erase() { return sequence_op("SequenceErase", "input_sequence, position?", infer_sequence_erase, evaluate_sequence_erase); }
 
-OpDef define_sequence_insert() { return sequence_op("SequenceInsert", {2, 3}, infer_sequence_insert, evaluate_sequence_insert); }
+OpDef define_sequence_insert() {
+  return sequence_op("SequenceInsert", "input_sequence, tensor, position?", infer_sequence_insert, evaluate_sequence_insert);
+}
 
-OpDef define_sequence_length() { return sequence_op("SequenceLength", {1, 1}, infer_sequence_length, evaluate_sequence_length); }
+OpDef define_sequence_length() { return sequence_op("SequenceLength", "input_sequence", infer_sequence_length, evaluate_sequence_length); }
 
 }  // namespace svengine::ops

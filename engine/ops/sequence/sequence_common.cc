@@ -10,10 +10,10 @@ Type handle_type(DType kind, Type element) {
   return type;
 }
 
-Status require_sequence(const InferContext& c, size_t i, const char* what) {
+Status require_sequence(const InferContext& c, size_t i) {
   const DType type = c.dtype(i);
   if (type == DType::sequence || type == DType::undefined) return {};
-  return error("input {} ({}) is {}, needs a sequence", i, what, name_of(type));
+  return error("{} is {}, needs a sequence", c.described(i), name_of(type));
 }
 
 Type element_type(const Type& type) { return type.element ? *type.element : Type(); }

@@ -8,8 +8,8 @@ namespace svengine::ops {
 /// A sequence or optional of what is known of its elements.
 Type handle_type(DType kind, Type element);
 
-/// Input i is a sequence. `what` names it.
-Status require_sequence(const InferContext& c, size_t i, const char* what);
+/// Input i is a sequence.
+Status require_sequence(const InferContext& c, size_t i);
 
 /// What is known of the elements of a sequence or optional; of unknown type where nothing is.
 Type element_type(const Type& type);

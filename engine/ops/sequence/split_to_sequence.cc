@@ -12,8 +12,8 @@ namespace {
 bool drops_axis(const Attributes& attributes, bool has_sizes) { return !has_sizes && attributes.get_int("keepdims", 1) == 0; }
 
 Status infer_split_to_sequence(InferContext& c) {
-  SV_TRY(require_dtype(c, 1, "split", kIndexTypes));
-  SV_TRY(require_rank_at_least(c, 0, "input", 1));
+  SV_TRY(require_dtype(c, 1, kIndexTypes));
+  SV_TRY(require_rank_at_least(c, 0, 1));
   if (c.has_input(1) && c.shape(1).rank() > 1) return error("split has rank {}, needs a scalar or a list", c.shape(1).rank());
   Type element = c.type(0);
   element.block = 0;
@@ -74,7 +74,7 @@ Status evaluate_split_to_sequence(EvaluateContext& c) {
 }
 
 Status infer_concat_from_sequence(InferContext& c) {
-  SV_TRY(require_sequence(c, 0, "input_sequence"));
+  SV_TRY(require_sequence(c, 0));
   Type out = element_type(c.type(0));
   const int64_t new_axis = c.attributes().get_int("new_axis");
   if (new_axis != 0 && new_axis != 1) return error("new_axis is {}, must be 0 or 1", new_axis);
@@ -129,7 +129,7 @@ OpDef define_split_to_sequence() {
   return {
       .name = "SplitToSequence",
       .since = 11,
-      .inputs = {1, 2},
+      .inputs = "input, split?",
       .attributes = {{"axis", AttributeKind::kInt, false, 0}, {"keepdims", AttributeKind::kInt, false, 1}},
       .infer = infer_split_to_sequence,
       .evaluate = evaluate_split_to_sequence,
@@ -140,6 +140,7 @@ OpDef define_concat_from_sequence() {
   return {
       .name = "ConcatFromSequence",
       .since = 11,
+      .inputs = "input_sequence",
       .attributes = {{"axis", AttributeKind::kInt, true}, {"new_axis", AttributeKind::kInt, false, 0}},
       .infer = infer_concat_from_sequence,
       .evaluate = evaluate_concat_from_sequence,

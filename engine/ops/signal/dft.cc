@@ -37,15 +37,15 @@ Dim dft_default_length(const Dim& d, DftKind kind) {
 }
 
 Status infer_dft(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kRealTypes));
-  SV_TRY(require_rank_at_least(c, 0, "input", 2));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_rank_at_least(c, 0, 2));
   std::optional<int64_t> length, given = -2;
   if (c.has_input(1)) {
-    SV_ASSIGN(length, fourier_length(c, 1, "dft_length"));
+    SV_ASSIGN(length, fourier_length(c, 1));
   }
   if (c.has_input(2)) {
-    SV_TRY(require_dtype(c, 2, "axis", kIndexTypes));
-    SV_TRY(require_single(c, 2, "axis"));
+    SV_TRY(require_dtype(c, 2, kIndexTypes));
+    SV_TRY(require_single(c, 2));
     const auto axis = c.integers(2);
     given = axis && !axis->empty() ? std::optional(axis->at(0)) : std::nullopt;
   }
@@ -103,7 +103,7 @@ OpDef define_dft() {
   return {
       .name = "DFT",
       .since = 17,
-      .inputs = {1, 3},
+      .inputs = "input, dft_length?, axis?",
       .attributes = {{"inverse", AttributeKind::kInt, false, 0}, {"onesided", AttributeKind::kInt, false, 0}},
       .canonicalize = canonicalize_dft,
       .infer = infer_dft,

@@ -69,7 +69,7 @@ Status stft_gradient(GradientContext& c);
 /// Some 5 n log2 n operations for a line, and everything moved once.
 Cost fourier_cost(const Node& node);
 
-/// Input `slot` of one integer, if it is known; a value below 1 is an error. `what` names it.
-Result<std::optional<int64_t>> fourier_length(const InferContext& c, size_t slot, const char* what);
+/// Input `slot` of one integer, if it is known; a value below 1 is an error.
+Result<std::optional<int64_t>> fourier_length(const InferContext& c, size_t slot);
 
 }  // namespace svengine::ops

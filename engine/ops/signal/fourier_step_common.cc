@@ -115,13 +115,13 @@ Cost fourier_cost(const Node& node) {
   return cost;
 }
 
-Result<std::optional<int64_t>> fourier_length(const InferContext& c, size_t slot, const char* what) {
-  SV_TRY(require_dtype(c, slot, what, kIndexTypes));
-  SV_TRY(require_single(c, slot, what));
+Result<std::optional<int64_t>> fourier_length(const InferContext& c, size_t slot) {
+  SV_TRY(require_dtype(c, slot, kIndexTypes));
+  SV_TRY(require_single(c, slot));
   const auto given = c.integers(slot);
   if (!given || given->empty()) return std::optional<int64_t>{};
   if (given->at(0) < 1 || given->at(0) > kMostFourierLength)
-    return error("{} is {}, must be 1 ... {}", what, given->at(0), kMostFourierLength);
+    return error("{} is {}, must be 1 ... {}", c.described(slot), given->at(0), kMostFourierLength);
   return std::optional<int64_t>(given->at(0));
 }
 

@@ -12,7 +12,6 @@ namespace {
 
 constexpr DTypeSet kMelTypes = kNumericTypes | DTypeSet{DType::bf16};
 constexpr int64_t kMostMelElements = int64_t{1} << 26;
-constexpr const char* kMelInputs[] = {"num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz"};
 
 struct MelBands {
   int64_t bins = 0, spectrum = 0;  // columns and rows of the result
@@ -48,8 +47,8 @@ Status infer_mel_weight_matrix(InferContext& c) {
   const Tensor* inputs[5];
   bool known = true;
   for (size_t i = 0; i < 5; ++i) {
-    SV_TRY(require_dtype(c, i, kMelInputs[i], i < 3 ? kIndexTypes : kRealTypes));
-    SV_TRY(require_single(c, i, kMelInputs[i]));
+    SV_TRY(require_dtype(c, i, i < 3 ? kIndexTypes : kRealTypes));
+    SV_TRY(require_single(c, i));
     inputs[i] = c.constant(i);
     known = known && inputs[i];
   }
@@ -83,7 +82,7 @@ Status lower_mel_weight_matrix(LowerContext& c) {
   const Tensor* inputs[5];
   for (size_t i = 0; i < 5; ++i) {
     inputs[i] = c.constant(i);
-    if (!inputs[i]) return error("input {} ({}) is not known when the node is planned", i, kMelInputs[i]);
+    if (!inputs[i]) return error("{} is not known when the node is planned", c.node().op().inputs.described(i));
   }
   SV_ASSIGN(const MelBands mel, mel_bands(inputs));
   const std::vector<double> values = mel_triangles(mel);
@@ -103,7 +102,7 @@ OpDef define_mel_weight_matrix() {
   return {
       .name = "MelWeightMatrix",
       .since = 17,
-      .inputs = {5, 5},
+      .inputs = "num_mel_bins, dft_length, sample_rate, lower_edge_hertz, upper_edge_hertz",
       .attributes = {{"output_datatype", AttributeKind::kInt, false, 1}},
       .infer = infer_mel_weight_matrix,
       .lower = lower_mel_weight_matrix,

@@ -11,11 +11,11 @@ enum StftInput : size_t { kStftSignal, kStftStep, kStftWindow, kStftLength };
 Result<Dim> stft_length(const InferContext& c, const Dim& signal) {
   Dim length = signal;
   if (c.has_input(kStftWindow)) {
-    SV_TRY(require_rank(c, kStftWindow, "window", 1));
+    SV_TRY(require_rank(c, kStftWindow, 1));
     length = c.shape(kStftWindow).has_rank() ? c.shape(kStftWindow)[0] : Dim();
   }
   if (!c.has_input(kStftLength)) return length;
-  SV_ASSIGN(const std::optional<int64_t> given, fourier_length(c, kStftLength, "frame_length"));
+  SV_ASSIGN(const std::optional<int64_t> given, fourier_length(c, kStftLength));
   if (given && c.has_input(kStftWindow) && known_different(length, Dim(*given)))
     return error("frame_length is {}, but the window has {} factors", *given, length.value());
   return given ? Dim(*given) : c.has_input(kStftWindow) ? length : Dim();
@@ -24,12 +24,12 @@ Result<Dim> stft_length(const InferContext& c, const Dim& signal) {
 bool stft_onesided(const Attributes& attributes) { return attributes.get_int("onesided", 1) != 0; }
 
 Status infer_stft(InferContext& c) {
-  SV_TRY(require_dtype(c, kStftSignal, "signal", kRealTypes));
-  SV_TRY(require_rank(c, kStftSignal, "signal", 3));
+  SV_TRY(require_dtype(c, kStftSignal, kRealTypes));
+  SV_TRY(require_rank(c, kStftSignal, 3));
   if (c.has_input(kStftWindow) && c.dtype(kStftWindow) != c.dtype(kStftSignal))
     return error("the window is {}, but the signal {}: they must be alike", name_of(c.dtype(kStftWindow)),
                  name_of(c.dtype(kStftSignal)));
-  SV_ASSIGN(const std::optional<int64_t> step, fourier_length(c, kStftStep, "frame_step"));
+  SV_ASSIGN(const std::optional<int64_t> step, fourier_length(c, kStftStep));
   const Shape x = c.shape(kStftSignal).has_rank() ? c.shape(kStftSignal) : unknown_dims(3);
   const bool onesided = stft_onesided(c.attributes());
   if (x[2].is_static() && x[2].value() != 1 && x[2].value() != 2)
@@ -75,7 +75,7 @@ OpDef define_stft() {
   return {
       .name = "STFT",
       .since = 17,
-      .inputs = {2, 4},
+      .inputs = "signal, frame_step, window?, frame_length?",
       .attributes = {{"onesided", AttributeKind::kInt, false, 1}},
       .infer = infer_stft,
       .lower = lower_stft,

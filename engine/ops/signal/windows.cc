@@ -20,8 +20,8 @@ struct Cosines {
 };
 
 Status infer_window(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "size", kIndexTypes));
-  SV_TRY(require_single(c, 0, "size"));
+  SV_TRY(require_dtype(c, 0, kIndexTypes));
+  SV_TRY(require_single(c, 0));
   SV_ASSIGN(const DType type, dtype_attribute(c.attributes(), "output_datatype", DType::f32, kWindowTypes));
   const auto size = c.integers(0);
   if (!size) {
@@ -59,6 +59,7 @@ OpDef window_op(const char* name, Status (*lower)(LowerContext&)) {
   return {
       .name = name,
       .since = 17,
+      .inputs = "size",
       .attributes = {{"output_datatype", AttributeKind::kInt, false, 1},
                      {"periodic", AttributeKind::kInt, false, 1}},
       .infer = infer_window,

@@ -19,8 +19,8 @@ Result<std::vector<int64_t>> cropped_axes(const Attributes& attributes, int64_t 
 }
 
 Status infer_center_crop_pad(InferContext& c) {
-  SV_TRY(require_dtype(c, 1, "shape", kIndexTypes));
-  SV_TRY(require_rank(c, 1, "shape", 1));
+  SV_TRY(require_dtype(c, 1, kIndexTypes));
+  SV_TRY(require_rank(c, 1, 1));
   if (!c.shape(0).has_rank()) {
     c.set(0, c.dtype(0), Shape());
     return {};
@@ -73,7 +73,7 @@ OpDef define_center_crop_pad() {
   return {
       .name = "CenterCropPad",
       .since = 18,
-      .inputs = {2, 2},
+      .inputs = "input_data, shape",
       .attributes = {{"axes", AttributeKind::kInts}},
       .infer = infer_center_crop_pad,
       .lower = lower_center_crop_pad,

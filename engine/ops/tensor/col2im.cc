@@ -66,12 +66,12 @@ Status check_lists(const InferContext& c) {
 }
 
 Status infer_col2im(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kCol2ImTypes));
+  SV_TRY(require_dtype(c, 0, kCol2ImTypes));
   for (size_t i : {size_t{1}, size_t{2}}) {
-    SV_TRY(require_dtype(c, i, i == 1 ? "image_shape" : "block_shape", {DType::i64}));
-    SV_TRY(require_rank(c, i, i == 1 ? "image_shape" : "block_shape", 1));
+    SV_TRY(require_dtype(c, i, {DType::i64}));
+    SV_TRY(require_rank(c, i, 1));
   }
-  SV_TRY(require_rank(c, 0, "input", 3));
+  SV_TRY(require_rank(c, 0, 3));
   if (known_different(c.shape(1).has_rank() ? c.shape(1)[0] : Dim(), c.shape(2).has_rank() ? c.shape(2)[0] : Dim()))
     return error("image_shape has {} sizes, block_shape {}; needs as many", c.shape(1)[0].value(), c.shape(2)[0].value());
   SV_TRY(check_lists(c));
@@ -225,9 +225,9 @@ Status col2im_gradient(GradientContext& c) {
 }
 
 Status infer_im2col(InferContext& c) {
-  SV_TRY(require_dtype(c, 1, "block_shape", {DType::i64}));
-  SV_TRY(require_rank(c, 1, "block_shape", 1));
-  SV_TRY(require_rank_at_least(c, 0, "input", 3));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
+  SV_TRY(require_rank(c, 1, 1));
+  SV_TRY(require_rank_at_least(c, 0, 3));
   const auto block = c.integers(1);
   const Shape& in = c.shape(0);
   if (in.has_rank() && in.rank() > 32) return unimplemented("the input is of rank {}, at most 32 are taken", in.rank());
@@ -270,7 +270,7 @@ OpDef define_im2col() {
   return {
       .name = "Im2Col",
       .domain = kInternalDomain,
-      .inputs = {2, 2},
+      .inputs = "input, block_shape",
       .attributes = {{"dilations", AttributeKind::kInts}, {"pads", AttributeKind::kInts}, {"strides", AttributeKind::kInts}},
       .infer = infer_im2col,
       .lower = lower_im2col,
@@ -284,7 +284,7 @@ OpDef define_col2im() {
   return {
       .name = "Col2Im",
       .since = 18,
-      .inputs = {3, 3},
+      .inputs = "input, image_shape, block_shape",
       .attributes = {{"dilations", AttributeKind::kInts}, {"pads", AttributeKind::kInts}, {"strides", AttributeKind::kInts}},
       .infer = infer_col2im,
       .lower = lower_col2im,

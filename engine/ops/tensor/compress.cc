@@ -21,9 +21,9 @@ std::vector<int64_t> chosen(const Tensor& condition) {
 }
 
 Status infer_compress(InferContext& c) {
-  SV_TRY(require_rank_at_least(c, 0, "input", 1));
-  SV_TRY(require_dtype(c, 1, "condition", kBool));
-  SV_TRY(require_rank(c, 1, "condition", 1));
+  SV_TRY(require_rank_at_least(c, 0, 1));
+  SV_TRY(require_dtype(c, 1, kBool));
+  SV_TRY(require_rank(c, 1, 1));
   const Shape& in = c.shape(0);
   std::optional<int64_t> axis;
   if (in.has_rank() && c.attributes().has("axis")) {
@@ -112,7 +112,7 @@ OpDef define_compress() {
   return {
       .name = "Compress",
       .since = 9,
-      .inputs = {2, 2},
+      .inputs = "input, condition",
       .attributes = {{"axis", AttributeKind::kInt}},
       .infer = infer_compress,
       .evaluate = evaluate_compress,

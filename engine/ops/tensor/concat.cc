@@ -40,7 +40,7 @@ Status infer_concat(InferContext& c) {
       if (d == static_cast<size_t>(axis)) {
         out.set(d, add(out[d], in[d]));
       } else if (known_different(out[d], in[d])) {
-        return error("input {} is {} wide in dimension {}, those before are {}; only dimension {} may differ", i, in[d].value(), d,
+        return error("{} is {} wide in dimension {}, those before are {}; only dimension {} may differ", c.described(i), in[d].value(), d,
                      out[d].value(), axis);
       } else {
         out.set(d, merge(out[d], in[d]));
@@ -123,7 +123,7 @@ Status concat_gradient(GradientContext& c) {
 OpDef define_concat() {
   return {
       .name = "Concat",
-      .inputs = {1, kVariadic},
+      .inputs = "inputs...",
       .attributes = {{"axis", AttributeKind::kInt, true}},
       .canonicalize = canonicalize_concat,
       .infer = infer_concat,

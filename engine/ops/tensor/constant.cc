@@ -48,7 +48,7 @@ Status lower_constant(LowerContext& c) {
 OpDef define_constant() {
   return {
       .name = "Constant",
-      .inputs = {0, 0},
+      .inputs = "",
       .attributes = {{"value", AttributeKind::kTensor},
                      {"value_float", AttributeKind::kFloat},
                      {"value_floats", AttributeKind::kFloats},

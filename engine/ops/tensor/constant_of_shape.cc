@@ -13,8 +13,8 @@ Tensor fill_value(const Attributes& attributes) {
 Status infer_constant_of_shape(InferContext& c) {
   const Tensor value = fill_value(c.attributes());
   if (value.count() != 1) return error("attribute 'value' has {} elements, needs one", value.count());
-  SV_TRY(require_dtype(c, 0, "shape", {DType::i64}));
-  SV_TRY(require_rank(c, 0, "shape", 1));
+  SV_TRY(require_dtype(c, 0, {DType::i64}));
+  SV_TRY(require_rank(c, 0, 1));
   if (const auto dims = c.integers(0)) {
     SV_TRY(check_dims(*dims));
     c.set(0, value.type(), Shape::of(*dims));
@@ -38,6 +38,7 @@ OpDef define_constant_of_shape() {
   return {
       .name = "ConstantOfShape",
       .since = 9,
+      .inputs = "input",
       .attributes = {{"value", AttributeKind::kTensor}},
       .infer = infer_constant_of_shape,
       .lower = lower_constant_of_shape,

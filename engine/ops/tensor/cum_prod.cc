@@ -43,7 +43,7 @@ OpDef define_cum_prod() {
   return {
       .name = "CumProd",
       .since = 26,
-      .inputs = {2, 2},
+      .inputs = "x, axis",
       .attributes = {{"exclusive", AttributeKind::kInt, false, 0}, {"reverse", AttributeKind::kInt, false, 0}},
       .infer = infer_cumulative,
       .lower = lower_cum_prod,

@@ -39,7 +39,7 @@ OpDef define_cum_sum() {
   return {
       .name = "CumSum",
       .since = 11,
-      .inputs = {2, 2},
+      .inputs = "x, axis",
       .attributes = {{"exclusive", AttributeKind::kInt, false, 0}, {"reverse", AttributeKind::kInt, false, 0}},
       .infer = infer_cumulative,
       .lower = lower_cum_sum,

@@ -6,8 +6,8 @@
 namespace svengine::ops {
 
 Status infer_cumulative(InferContext& c) {
-  SV_TRY(require_single(c, 1, "axis"));
-  SV_TRY(require_rank_at_least(c, 0, "x", 1));
+  SV_TRY(require_single(c, 1));
+  SV_TRY(require_rank_at_least(c, 0, 1));
   const auto axis = c.integers(1);
   if (axis && c.shape(0).has_rank()) SV_TRY(normalise_axis(axis->at(0), c.shape(0).rank()));
   c.set(0, c.dtype(0), c.shape(0));

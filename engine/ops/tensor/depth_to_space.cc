@@ -9,7 +9,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_depth_to_space(InferContext& c) {
-  SV_TRY(require_rank(c, 0, "input", 4));
+  SV_TRY(require_rank(c, 0, 4));
   SV_TRY(check_depth_mode(c.attributes()));
   SV_ASSIGN(const int64_t b, block_size(c.attributes()));
   const Shape& in = c.shape(0);
@@ -45,6 +45,7 @@ Status depth_to_space_gradient(GradientContext& c) {
 OpDef define_depth_to_space() {
   return {
       .name = "DepthToSpace",
+      .inputs = "input",
       .attributes = {{"blocksize", AttributeKind::kInt, true}, {"mode", AttributeKind::kString, false, "DCR"}},
       .infer = infer_depth_to_space,
       .lower = lower_depth_to_space,

@@ -10,8 +10,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_expand(InferContext& c) {
-  SV_TRY(require_dtype(c, 1, "shape", {DType::i64}));
-  SV_TRY(require_rank(c, 1, "shape", 1));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
+  SV_TRY(require_rank(c, 1, 1));
   if (const auto dims = c.integers(1)) {
     SV_TRY(check_dims(*dims));
     SV_ASSIGN(Shape out, broadcast(c.shape(0), Shape::of(*dims)));
@@ -56,7 +56,7 @@ OpDef define_expand() {
   return {
       .name = "Expand",
       .since = 8,
-      .inputs = {2, 2},
+      .inputs = "input, shape",
       .infer = infer_expand,
       .lower = lower_expand,
       .evaluate = evaluate_strings,

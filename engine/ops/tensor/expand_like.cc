@@ -11,9 +11,9 @@ namespace {
 
 Status infer_expand_like(InferContext& c) {
   const bool mean = c.attributes().get_int("mean") != 0;
-  SV_TRY(require_dtype(c, 0, "x", mean ? kRealTypes : kStoredTypes));
+  SV_TRY(require_dtype(c, 0, mean ? kRealTypes : kStoredTypes));
   SV_ASSIGN(Shape shape, like_shape(c, 1));
-  SV_TRY(require_broadcast_to(c.shape(0), "x", shape, "shape"));
+  SV_TRY(require_broadcast_to(c, 0, shape, "shape"));
   c.set(0, c.dtype(0), std::move(shape));
   return {};
 }
@@ -60,7 +60,7 @@ OpDef define_expand_like() {
   return {
       .name = "ExpandLike",
       .domain = kInternalDomain,
-      .inputs = {1, 2},
+      .inputs = "x, like?",
       .attributes = {shape_attribute(), {"mean", AttributeKind::kInt, false, 0}},
       .infer = infer_expand_like,
       .lower = lower_expand_like,

@@ -9,7 +9,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_eye_like(InferContext& c) {
-  SV_TRY(require_rank(c, 0, "input", 2));
+  SV_TRY(require_rank(c, 0, 2));
   DType type = c.dtype(0);
   if (c.attributes().has("dtype")) {
     SV_ASSIGN(type, dtype_attribute(c.attributes(), "dtype", type, kStoredTypes));
@@ -42,6 +42,7 @@ OpDef define_eye_like() {
   return {
       .name = "EyeLike",
       .since = 9,
+      .inputs = "input",
       .attributes = {{"dtype", AttributeKind::kInt}, {"k", AttributeKind::kInt, false, 0}},
       .infer = infer_eye_like,
       .lower = lower_eye_like,

@@ -33,6 +33,7 @@ Status flatten_gradient(GradientContext& c) {
 OpDef define_flatten() {
   return {
       .name = "Flatten",
+      .inputs = "input",
       .attributes = {{"axis", AttributeKind::kInt, false, 1}},
       .infer = infer_flatten,
       .evaluate = evaluate_strings,

@@ -9,8 +9,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_gather(InferContext& c) {
-  SV_TRY(require_dtype(c, 1, "indices", kIndexTypes));
-  SV_TRY(require_rank_at_least(c, 0, "data", 1));
+  SV_TRY(require_dtype(c, 1, kIndexTypes));
+  SV_TRY(require_rank_at_least(c, 0, 1));
   const Shape &data = c.shape(0), &indices = c.shape(1);
   if (!data.has_rank()) {
     c.set(0, c.dtype(0), Shape());
@@ -57,7 +57,7 @@ Status gather_gradient(GradientContext& c) {
 OpDef define_gather() {
   return {
       .name = "Gather",
-      .inputs = {2, 2},
+      .inputs = "data, indices",
       .attributes = {{"axis", AttributeKind::kInt, false, 0}},
       .infer = infer_gather,
       .lower = lower_gather,

@@ -9,8 +9,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_gather_elements(InferContext& c) {
-  SV_TRY(require_dtype(c, 1, "indices", kIndexTypes));
-  SV_TRY(require_rank_at_least(c, 0, "data", 1));
+  SV_TRY(require_dtype(c, 1, kIndexTypes));
+  SV_TRY(require_rank_at_least(c, 0, 1));
   const Shape &data = c.shape(0), &indices = c.shape(1);
   if (data.has_rank() && indices.has_rank()) {
     SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), data.rank()));
@@ -37,7 +37,7 @@ OpDef define_gather_elements() {
   return {
       .name = "GatherElements",
       .since = 11,
-      .inputs = {2, 2},
+      .inputs = "data, indices",
       .attributes = {{"axis", AttributeKind::kInt, false, 0}},
       .infer = infer_gather_elements,
       .lower = lower_gather_elements,

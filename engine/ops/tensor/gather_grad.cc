@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kGatherGradLike = 2;
 
 Status infer_gather_grad(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
-  SV_TRY(require_dtype(c, 1, "indices", kIndexTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_dtype(c, 1, kIndexTypes));
   SV_ASSIGN(Shape shape, like_shape(c, kGatherGradLike));
   if (shape.has_rank()) {
     SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis"), shape.rank()));
@@ -24,7 +24,7 @@ Status infer_gather_grad(InferContext& c) {
       std::vector<Dim> wanted(shape.dims().begin(), shape.dims().begin() + axis);
       wanted.insert(wanted.end(), indices.dims().begin(), indices.dims().end());
       wanted.insert(wanted.end(), shape.dims().begin() + axis + 1, shape.dims().end());
-      SV_TRY(require_shape(c, 0, Shape(std::move(wanted)), "dy"));
+      SV_TRY(require_shape(c, 0, Shape(std::move(wanted))));
     }
   }
   c.set(0, c.dtype(0), std::move(shape));
@@ -67,7 +67,7 @@ OpDef define_gather_grad() {
   return {
       .name = "GatherGrad",
       .domain = kInternalDomain,
-      .inputs = {2, 3},
+      .inputs = "dy, indices, data?",
       .attributes = {{"axis", AttributeKind::kInt, false, 0}, shape_attribute()},
       .infer = infer_gather_grad,
       .lower = lower_gather_grad,

@@ -8,9 +8,9 @@ namespace svengine::ops {
 namespace {
 
 Status infer_gather_nd(InferContext& c) {
-  SV_TRY(require_dtype(c, 1, "indices", {DType::i64}));
-  SV_TRY(require_rank_at_least(c, 0, "data", 1));
-  SV_TRY(require_rank_at_least(c, 1, "indices", 1));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
+  SV_TRY(require_rank_at_least(c, 0, 1));
+  SV_TRY(require_rank_at_least(c, 1, 1));
   const Shape &data = c.shape(0), &indices = c.shape(1);
   const int64_t batch = c.attributes().get_int("batch_dims");
   if (!data.has_rank() || !indices.has_rank()) {
@@ -77,7 +77,7 @@ OpDef define_gather_nd() {
   return {
       .name = "GatherND",
       .since = 11,
-      .inputs = {2, 2},
+      .inputs = "data, indices",
       .attributes = {{"batch_dims", AttributeKind::kInt, false, 0}},
       .infer = infer_gather_nd,
       .lower = lower_gather_nd,

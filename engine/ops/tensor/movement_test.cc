@@ -21,7 +21,7 @@ TEST_CASE("Concat adds along its axis") {
   CHECK(OneNode("Concat", {f32({2, 3}), f32({2, 5})}, axis1).outcome == "float32[2x8]");
   CHECK(OneNode("Concat", {f32({sym("N"), 3}), f32({2, sym("C")})}, axis1).outcome == "float32[2x?]");
   CHECK(OneNode("Concat", {f32({sym("N"), 3}), f32({sym("N"), 3})}, {{"axis", int64_t{-1}}}).outcome == "float32[Nx6]");
-  CHECK(OneNode("Concat", {f32({2, 3}), f32({3, 3})}, axis1).says("input 1 is 3 wide in dimension 0, those before are 2"));
+  CHECK(OneNode("Concat", {f32({2, 3}), f32({3, 3})}, axis1).says("input 1 (inputs) is 3 wide in dimension 0, those before are 2"));
   CHECK(OneNode("Concat", {f32({2, 3}), f32({3})}, axis1).says("ranks 2 and 1"));
   CHECK(OneNode("Concat", {f32({2, 3}), i64({2, 3})}, axis1).says("types float32 and int64"));
   CHECK(OneNode("Concat", {f32({2, 3})}).says("attribute 'axis' is missing"));
@@ -101,7 +101,7 @@ TEST_CASE("Gathers and scatters check known indices") {
   CHECK(OneNode("ScatterND", {f32({4, 5}), i64({3, 1}), f32({3, 5})}).outcome == "float32[4x5]");
   CHECK(OneNode("ScatterND", {f32({4, 5}), i64({3, 1}), f32({3})}).says("updates have shape 3, need 3x5"));
   CHECK(OneNode("ScatterElements", {f32({4}), i64({2}), f32({3})}).says("need one shape"));
-  CHECK(OneNode("ScatterElements", {f32({4}), i64({2}), i64({2})}).says("inputs 0 and 2 are of types float32 and int64"));
+  CHECK(OneNode("ScatterElements", {f32({4}), i64({2}), i64({2})}).says("input 0 (data) and input 2 (updates) are of types float32 and int64"));
   OneNode old("Scatter", {f32({4}), i64({2}), f32({2})}, {}, 1, 9);
   CHECK(old.node->op().name == std::string_view("ScatterElements"));
 }

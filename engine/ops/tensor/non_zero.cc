@@ -58,7 +58,7 @@ int64_t count_of(const Tensor& t) {
 }
 
 Status infer_non_zero(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "input", kStoredTypes | DTypeSet{DType::string}));
+  SV_TRY(require_dtype(c, 0, kStoredTypes | DTypeSet{DType::string}));
   const Dim rank = c.shape(0).has_rank() ? Dim(c.shape(0).rank()) : Dim();
   const Tensor* value = c.constant(0);
   const bool known = value && value->type() != DType::string;
@@ -88,6 +88,7 @@ OpDef define_non_zero() {
   return {
       .name = "NonZero",
       .since = 9,
+      .inputs = "X",
       .infer = infer_non_zero,
       .evaluate = evaluate_non_zero,
       .types = {{"T", kAllTypes, {0}}},

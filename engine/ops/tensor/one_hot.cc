@@ -23,10 +23,10 @@ Result<int64_t> depth_of(const Tensor& t) {
 }
 
 Status infer_one_hot(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "indices", kNumericTypes));
-  SV_TRY(require_dtype(c, 1, "depth", kNumericTypes));
-  SV_TRY(require_single(c, 1, "depth"));
-  SV_TRY(require_rank(c, 2, "values", 1));
+  SV_TRY(require_dtype(c, 0, kNumericTypes));
+  SV_TRY(require_dtype(c, 1, kNumericTypes));
+  SV_TRY(require_single(c, 1));
+  SV_TRY(require_rank(c, 2, 1));
   if (c.shape(2).has_rank() && known_different(c.shape(2)[0], 2))
     return error("input 2 (values) has {} elements, needs two: off and on", c.shape(2)[0].value());
   Dim depth;
@@ -95,7 +95,7 @@ OpDef define_one_hot() {
   return {
       .name = "OneHot",
       .since = 9,
-      .inputs = {3, 3},
+      .inputs = "indices, depth, values",
       .attributes = {{"axis", AttributeKind::kInt, false, -1}},
       .infer = infer_one_hot,
       .lower = lower_one_hot,

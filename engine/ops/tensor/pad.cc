@@ -27,10 +27,10 @@ Status canonicalize_pad(CanonicalizeContext& c) {
 }
 
 Status infer_pad(InferContext& c) {
-  SV_TRY(require_dtype(c, 1, "pads", {DType::i64}));
-  SV_TRY(require_rank(c, 1, "pads", 1));
-  SV_TRY(require_single(c, 2, "constant_value"));
-  SV_TRY(require_dtype(c, 3, "axes", kIndexTypes));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
+  SV_TRY(require_rank(c, 1, 1));
+  SV_TRY(require_single(c, 2));
+  SV_TRY(require_dtype(c, 3, kIndexTypes));
   if (c.has_input(2) && c.dtype(2) != c.dtype(0))
     return error("the pad value is {}, the input {}; needs one type", name_of(c.dtype(2)), name_of(c.dtype(0)));
   const std::string mode = c.attributes().get_string("mode", "constant");
@@ -108,7 +108,7 @@ bool pads_nothing(const Node& node) {
 OpDef define_pad() {
   return {
       .name = "Pad",
-      .inputs = {2, 4},
+      .inputs = "data, pads, constant_value?, axes?",
       .attributes = {{"mode", AttributeKind::kString, false, "constant"}},
       .canonicalize = canonicalize_pad,
       .infer = infer_pad,

@@ -54,7 +54,7 @@ OpDef define_pad_grad() {
   return {
       .name = "PadGrad",
       .domain = kInternalDomain,
-      .inputs = {2, 5},
+      .inputs = "dy, pads, constant_value?, axes?, data?",
       .attributes = {{"mode", AttributeKind::kString, false, "constant"}, shape_attribute()},
       .infer = [](InferContext& c) { return infer_gradient_like(c, kPadGradLike); },
       .lower = lower_pad_grad,

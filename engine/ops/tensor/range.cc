@@ -12,7 +12,6 @@
 namespace svengine::ops {
 namespace {
 
-constexpr const char* kRangeInputs[] = {"start", "limit", "delta"};
 
 double number_of(const Tensor& t) { return number_at(t.type(), t.raw(), 0); }
 
@@ -38,7 +37,7 @@ Result<int64_t> count_of(const Tensor& start, const Tensor& limit, const Tensor&
 Status infer_range(InferContext& c) {
   SV_TRY(dtype_attribute(c.attributes(), "stash_type", DType::f32, kRealTypes));
   for (size_t i = 0; i < 3; ++i) {
-    SV_TRY(require_single(c, i, kRangeInputs[i]));
+    SV_TRY(require_single(c, i));
   }
   const Tensor *start = c.constant(0), *limit = c.constant(1), *delta = c.constant(2);
   if (!start || !limit || !delta) {
@@ -52,7 +51,7 @@ Status infer_range(InferContext& c) {
 
 Status lower_range(LowerContext& c) {
   for (size_t i = 0; i < 3; ++i)
-    if (!c.constant(i)) return error("input {} ({}) is not known when the node is planned", i, kRangeInputs[i]);
+    if (!c.constant(i)) return error("{} is not known when the node is planned", c.node().op().inputs.described(i));
   const Tensor &start = *c.constant(0), &delta = *c.constant(2);
   kernels::RangeArgs args;
   args.type = start.type();
@@ -75,7 +74,7 @@ OpDef define_range() {
   return {
       .name = "Range",
       .since = 11,
-      .inputs = {3, 3},
+      .inputs = "start, limit, delta",
       // In which type narrow floats are summed up; here start + i * delta is computed in double and rounded once, whatever it says.
       .attributes = {{"stash_type", AttributeKind::kInt, false, 1}},
       .infer = infer_range,

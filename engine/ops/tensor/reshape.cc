@@ -94,8 +94,8 @@ Result<Shape> reshaped(const Shape& data, const std::vector<int64_t>& wanted, bo
 }
 
 Status infer_reshape(InferContext& c) {
-  SV_TRY(require_dtype(c, 1, "shape", {DType::i64}));
-  SV_TRY(require_rank(c, 1, "shape", 1));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
+  SV_TRY(require_rank(c, 1, 1));
   if (const auto wanted = c.integers(1)) {
     SV_ASSIGN(Shape out, reshaped(c.shape(0), *wanted, c.attributes().get_int("allowzero") != 0));
     c.set(0, c.dtype(0), std::move(out));
@@ -117,7 +117,7 @@ Status reshape_gradient(GradientContext& c) {
 OpDef define_reshape() {
   return {
       .name = "Reshape",
-      .inputs = {2, 2},
+      .inputs = "data, shape",
       .attributes = {{"allowzero", AttributeKind::kInt, false, 0}},
       .infer = infer_reshape,
       .evaluate = evaluate_strings,

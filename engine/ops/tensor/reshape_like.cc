@@ -28,7 +28,7 @@ OpDef define_reshape_like() {
   return {
       .name = "ReshapeLike",
       .domain = kInternalDomain,
-      .inputs = {1, 2},
+      .inputs = "data, like?",
       .attributes = {shape_attribute()},
       .infer = infer_reshape_like,
       .gradient = reshape_like_gradient,

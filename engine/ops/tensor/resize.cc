@@ -123,7 +123,7 @@ OpDef define_resize() {
   return {
       .name = "Resize",
       .since = 10,
-      .inputs = {1, 4},
+      .inputs = "X, roi?, scales?, sizes?",
       .attributes = resize_attributes(),
       .canonicalize = canonicalize_resize,
       .infer = infer_resize,

@@ -156,8 +156,8 @@ Status check_resize(const InferContext& c) {
   if (attributes.get_string("nearest_mode") != kBeforeOpset11)
     SV_TRY(check_choice(attributes, "nearest_mode", {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"}));
   SV_TRY(check_choice(attributes, "keep_aspect_ratio_policy", {"stretch", "not_larger", "not_smaller"}));
-  SV_TRY(require_dtype(c, 0, "x", kStoredTypes));
-  for (size_t i = kRoi; i <= kSizes; ++i) SV_TRY(require_rank(c, i, i == kRoi ? "roi" : i == kScales ? "scales" : "sizes", 1));
+  SV_TRY(require_dtype(c, 0, kStoredTypes));
+  for (size_t i = kRoi; i <= kSizes; ++i) SV_TRY(require_rank(c, i, 1));
   const bool none = !is_given(c.node(), kScales) && !is_given(c.node(), kSizes);
   const bool both = is_surely_given(c.node(), kScales) && is_surely_given(c.node(), kSizes);
   if (none || both) return error("needs either scales or sizes");

@@ -64,7 +64,7 @@ OpDef define_resize_grad() {
   return {
       .name = "ResizeGrad",
       .domain = kInternalDomain,
-      .inputs = {1, 5},
+      .inputs = "dy, roi?, scales?, sizes?, X?",
       .attributes = resize_grad_attributes(),
       .infer = [](InferContext& c) { return infer_gradient_like(c, kResizeGradLike); },
       .lower = lower_resize_grad,

@@ -11,9 +11,9 @@ namespace svengine::ops {
 namespace {
 
 Status infer_reverse_sequence(InferContext& c) {
-  SV_TRY(require_rank_at_least(c, 0, "input", 2));
-  SV_TRY(require_dtype(c, 1, "sequence_lens", {DType::i64}));
-  SV_TRY(require_rank(c, 1, "sequence_lens", 1));
+  SV_TRY(require_rank_at_least(c, 0, 2));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
+  SV_TRY(require_rank(c, 1, 1));
   const int64_t batch = c.attributes().get_int("batch_axis", 1), time = c.attributes().get_int("time_axis", 0);
   if ((batch != 0 || time != 1) && (batch != 1 || time != 0))
     return error("batch_axis is {} and time_axis {}, need to be 0 and 1, or 1 and 0", batch, time);
@@ -83,7 +83,7 @@ OpDef define_reverse_sequence() {
   return {
       .name = "ReverseSequence",
       .since = 10,
-      .inputs = {2, 2},
+      .inputs = "input, sequence_lens",
       .attributes = {{"batch_axis", AttributeKind::kInt, false, 1}, {"time_axis", AttributeKind::kInt, false, 0}},
       .infer = infer_reverse_sequence,
       .lower = lower_reverse_sequence,

@@ -61,7 +61,7 @@ void emit_scatter(LowerContext& c, const char* name, const kernels::TaskKernel<A
 Status check_scatter(const InferContext& c) {
   const auto reduction = scatter_reduction(c.attributes());
   if (!reduction) return error("reduction is '{}', needs none, add, mul, max or min", c.attributes().get_string("reduction"));
-  SV_TRY(require_dtype(c, 0, "data", *reduction == ScatterOp::kSet ? kStoredTypes | DTypeSet{DType::string} : kNumericTypes));
+  SV_TRY(require_dtype(c, 0, *reduction == ScatterOp::kSet ? kStoredTypes | DTypeSet{DType::string} : kNumericTypes));
   if (c.dtype(2) != c.dtype(0))
     return error("updates are of type {}, the data of {}; need one type", name_of(c.dtype(2)), name_of(c.dtype(0)));
   return {};

@@ -10,8 +10,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_scatter_elements(InferContext& c) {
-  SV_TRY(require_dtype(c, 1, "indices", kIndexTypes));
-  SV_TRY(require_rank_at_least(c, 0, "data", 1));
+  SV_TRY(require_dtype(c, 1, kIndexTypes));
+  SV_TRY(require_rank_at_least(c, 0, 1));
   SV_TRY(check_scatter(c));
   const Shape &data = c.shape(0), &indices = c.shape(1), &updates = c.shape(2);
   if (indices.has_rank() && updates.has_rank()) {
@@ -50,7 +50,7 @@ OpDef define_scatter_elements() {
   return {
       .name = "ScatterElements",
       .since = 11,
-      .inputs = {3, 3},
+      .inputs = "data, indices, updates",
       .attributes = {{"axis", AttributeKind::kInt, false, 0}, {"reduction", AttributeKind::kString, false, "none"}},
       .infer = infer_scatter_elements,
       .lower = lower_scatter_elements,

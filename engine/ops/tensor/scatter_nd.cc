@@ -9,9 +9,9 @@ namespace svengine::ops {
 namespace {
 
 Status infer_scatter_nd(InferContext& c) {
-  SV_TRY(require_dtype(c, 1, "indices", {DType::i64}));
-  SV_TRY(require_rank_at_least(c, 0, "data", 1));
-  SV_TRY(require_rank_at_least(c, 1, "indices", 1));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
+  SV_TRY(require_rank_at_least(c, 0, 1));
+  SV_TRY(require_rank_at_least(c, 1, 1));
   SV_TRY(check_scatter(c));
   const Shape &data = c.shape(0), &indices = c.shape(1), &updates = c.shape(2);
   c.set(0, c.dtype(0), data);
@@ -44,7 +44,7 @@ OpDef define_scatter_nd() {
   return {
       .name = "ScatterND",
       .since = 11,
-      .inputs = {3, 3},
+      .inputs = "data, indices, updates",
       .attributes = {{"reduction", AttributeKind::kString, false, "none"}},
       .infer = infer_scatter_nd,
       .lower = emit_scatter_nd,

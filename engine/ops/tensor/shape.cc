@@ -49,6 +49,7 @@ Status lower_shape(LowerContext& c) {
 OpDef define_shape() {
   return {
       .name = "Shape",
+      .inputs = "data",
       .attributes = {{"start", AttributeKind::kInt, false, 0}, {"end", AttributeKind::kInt}},
       .infer = infer_shape,
       .lower = lower_shape,

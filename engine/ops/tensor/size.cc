@@ -24,6 +24,7 @@ Status lower_size(LowerContext& c) {
 OpDef define_size() {
   return {
       .name = "Size",
+      .inputs = "data",
       .infer = infer_size,
       .lower = lower_size,
       .evaluate = evaluate_strings,

@@ -52,7 +52,7 @@ OpDef define_slice_grad() {
   return {
       .name = "SliceGrad",
       .domain = kInternalDomain,
-      .inputs = {3, 6},
+      .inputs = "dy, starts, ends, axes?, steps?, data?",
       .attributes = {shape_attribute()},
       .infer = infer_slice_grad,
       .lower = lower_slice_grad,

@@ -9,7 +9,7 @@ namespace svengine::ops {
 namespace {
 
 Status infer_space_to_depth(InferContext& c) {
-  SV_TRY(require_rank(c, 0, "input", 4));
+  SV_TRY(require_rank(c, 0, 4));
   SV_TRY(check_depth_mode(c.attributes()));
   SV_ASSIGN(const int64_t b, block_size(c.attributes()));
   const Shape& in = c.shape(0);
@@ -45,6 +45,7 @@ Status space_to_depth_gradient(GradientContext& c) {
 OpDef define_space_to_depth() {
   return {
       .name = "SpaceToDepth",
+      .inputs = "input",
       .attributes = {{"blocksize", AttributeKind::kInt, true}, {"mode", AttributeKind::kString, false, "DCR"}},
       .infer = infer_space_to_depth,
       .lower = lower_space_to_depth,

@@ -42,8 +42,8 @@ Status check_sizes(std::span<const int64_t> sizes, size_t outputs, const Dim& wh
 }
 
 Status infer_split(InferContext& c) {
-  SV_TRY(require_dtype(c, 1, "split", {DType::i64}));
-  SV_TRY(require_rank(c, 1, "split", 1));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
+  SV_TRY(require_rank(c, 1, 1));
   const size_t pieces = c.output_count();
   const bool has_count = c.attributes().has("num_outputs");
   if (has_count && c.has_input(1)) return error("both sizes and num_outputs are given, needs one of them");
@@ -112,7 +112,7 @@ Status split_gradient(GradientContext& c) {
 OpDef define_split() {
   return {
       .name = "Split",
-      .inputs = {1, 2},
+      .inputs = "input, split?",
       .outputs = {1, kVariadic},
       .attributes = {{"axis", AttributeKind::kInt, false, 0}, {"num_outputs", AttributeKind::kInt}},
       .canonicalize = canonicalize_split,

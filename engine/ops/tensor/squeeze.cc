@@ -36,8 +36,8 @@ Result<Shape> squeezed(const Shape& in, std::span<const int64_t> wanted) {
 }
 
 Status infer_squeeze(InferContext& c) {
-  SV_TRY(require_dtype(c, 1, "axes", {DType::i64}));
-  SV_TRY(require_rank(c, 1, "axes", 1));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
+  SV_TRY(require_rank(c, 1, 1));
   const Shape& in = c.shape(0);
   if (!c.has_input(1)) {
     c.set(0, c.dtype(0), squeezed_all(in));
@@ -85,7 +85,7 @@ Status squeeze_gradient(GradientContext& c) {
 OpDef define_squeeze() {
   return {
       .name = "Squeeze",
-      .inputs = {1, 2},
+      .inputs = "data, axes?",
       .canonicalize = canonicalize_squeeze,
       .infer = infer_squeeze,
       .evaluate = evaluate_strings,

@@ -14,7 +14,7 @@ bool repeats(const Shape& in, const Shape& out, size_t i) {
 }
 
 Status infer_sum_to(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "x", kNumericTypes));
+  SV_TRY(require_dtype(c, 0, kNumericTypes));
   SV_ASSIGN(Shape shape, like_shape(c, 1));
   const Shape& in = c.shape(0);
   if (in.has_rank() && shape.has_rank()) {
@@ -46,7 +46,7 @@ OpDef define_sum_to() {
   return {
       .name = "SumTo",
       .domain = kInternalDomain,
-      .inputs = {1, 2},
+      .inputs = "x, like?",
       .attributes = {shape_attribute()},
       .infer = infer_sum_to,
       .lower = lower_sum_to,

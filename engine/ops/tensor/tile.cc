@@ -9,8 +9,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_tile(InferContext& c) {
-  SV_TRY(require_dtype(c, 1, "repeats", {DType::i64}));
-  SV_TRY(require_rank(c, 1, "repeats", 1));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
+  SV_TRY(require_rank(c, 1, 1));
   const Shape& in = c.shape(0);
   const auto repeats = c.integers(1);
   if (!in.has_rank() || !repeats) {
@@ -98,7 +98,7 @@ Status tile_gradient(GradientContext& c) {
 OpDef define_tile() {
   return {
       .name = "Tile",
-      .inputs = {2, 2},
+      .inputs = "input, repeats",
       .infer = infer_tile,
       .lower = lower_tile,
       .evaluate = evaluate_strings,

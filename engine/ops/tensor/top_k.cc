@@ -20,8 +20,8 @@ Status canonicalize_top_k(CanonicalizeContext& c) {
 }
 
 Status infer_top_k(InferContext& c) {
-  SV_TRY(require_single(c, 1, "k"));
-  SV_TRY(require_rank_at_least(c, 0, "x", 1));
+  SV_TRY(require_single(c, 1));
+  SV_TRY(require_rank_at_least(c, 0, 1));
   Shape out = c.shape(0);
   if (out.has_rank()) {
     SV_ASSIGN(const int64_t axis, normalise_axis(c.attributes().get_int("axis", -1), out.rank()));
@@ -79,7 +79,7 @@ Status top_k_gradient(GradientContext& c) {
 OpDef define_top_k() {
   return {
       .name = "TopK",
-      .inputs = {2, 2},
+      .inputs = "X, K",
       .outputs = {1, 2},
       .attributes = {{"axis", AttributeKind::kInt, false, -1},
                      {"largest", AttributeKind::kInt, false, 1},

@@ -74,6 +74,7 @@ Status transpose_gradient(GradientContext& c) {
 OpDef define_transpose() {
   return {
       .name = "Transpose",
+      .inputs = "data",
       .attributes = {{"perm", AttributeKind::kInts}},
       .infer = infer_transpose,
       .lower = lower_transpose,

@@ -12,9 +12,9 @@ namespace svengine::ops {
 namespace {
 
 Status infer_trilu(InferContext& c) {
-  SV_TRY(require_rank_at_least(c, 0, "input", 2));
-  SV_TRY(require_dtype(c, 1, "k", {DType::i64}));
-  SV_TRY(require_single(c, 1, "k"));
+  SV_TRY(require_rank_at_least(c, 0, 2));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
+  SV_TRY(require_single(c, 1));
   c.set(0, c.dtype(0), c.shape(0));
   return {};
 }
@@ -49,7 +49,7 @@ OpDef define_trilu() {
   return {
       .name = "Trilu",
       .since = 14,
-      .inputs = {1, 2},
+      .inputs = "input, k?",
       .attributes = {{"upper", AttributeKind::kInt, false, 1}},
       .infer = infer_trilu,
       .lower = lower_trilu,

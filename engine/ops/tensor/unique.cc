@@ -219,6 +219,7 @@ OpDef define_unique() {
   return {
       .name = "Unique",
       .since = 11,
+      .inputs = "X",
       .outputs = {1, 4},
       .attributes = {{"axis", AttributeKind::kInt}, {"sorted", AttributeKind::kInt, false, 1}},
       .infer = infer_unique,

@@ -16,8 +16,8 @@ Status canonicalize_unsqueeze(CanonicalizeContext& c) {
 }
 
 Status infer_unsqueeze(InferContext& c) {
-  SV_TRY(require_dtype(c, 1, "axes", {DType::i64}));
-  if (c.shape(1).has_rank() && c.shape(1).rank() > 1) SV_TRY(require_rank(c, 1, "axes", 1));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
+  if (c.shape(1).has_rank() && c.shape(1).rank() > 1) SV_TRY(require_rank(c, 1, 1));
   const Shape& in = c.shape(0);
   const auto wanted = c.integers(1);
   if (!in.has_rank() || !wanted) {
@@ -58,7 +58,7 @@ Status unsqueeze_gradient(GradientContext& c) {
 OpDef define_unsqueeze() {
   return {
       .name = "Unsqueeze",
-      .inputs = {2, 2},
+      .inputs = "data, axes",
       .canonicalize = canonicalize_unsqueeze,
       .infer = infer_unsqueeze,
       .evaluate = evaluate_strings,

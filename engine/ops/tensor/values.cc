@@ -9,7 +9,7 @@ namespace {
 Status infer_values(InferContext& c) {
   if (c.input_count() != c.output_count()) return error("{} inputs for {} outputs", c.input_count(), c.output_count());
   for (size_t i = 0; i < c.input_count(); ++i) {
-    SV_TRY(require_dtype(c, i, "a value", kStoredTypes));
+    SV_TRY(require_dtype(c, i, kStoredTypes));
     c.set(i, c.type(i));
   }
   return {};
@@ -27,7 +27,7 @@ OpDef define_values() {
   return {
       .name = "Values",
       .domain = kInternalDomain,
-      .inputs = {1, kVariadic},
+      .inputs = "values...",
       .outputs = {1, kVariadic},
       .infer = infer_values,
       .lower = lower_values,

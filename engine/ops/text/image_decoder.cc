@@ -10,8 +10,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_image_decoder(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "encoded_stream", {DType::u8}));
-  SV_TRY(require_rank(c, 0, "encoded_stream", 1));
+  SV_TRY(require_dtype(c, 0, {DType::u8}));
+  SV_TRY(require_rank(c, 0, 1));
   const std::string format = c.attributes().get_string("pixel_format", "RGB");
   if (format != "RGB" && format != "BGR" && format != "Grayscale")
     return error("pixel_format is '{}', needs RGB, BGR or Grayscale", format);
@@ -37,6 +37,7 @@ OpDef define_image_decoder() {
   return {
       .name = "ImageDecoder",
       .since = 20,
+      .inputs = "encoded_stream",
       .attributes = {{"pixel_format", AttributeKind::kString, false, "RGB"}},
       .infer = infer_image_decoder,
       .evaluate = evaluate_image_decoder,

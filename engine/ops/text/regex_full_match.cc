@@ -18,7 +18,7 @@ Result<std::unique_ptr<RE2>> full_match_pattern(const Attributes& attributes) {
 }
 
 Status infer_regex_full_match(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kStringType));
+  SV_TRY(require_dtype(c, 0, kStringType));
   SV_TRY(table_of<full_match_pattern>(c.attributes()));
   c.set(0, DType::boolean, c.shape(0));
   return {};
@@ -39,6 +39,7 @@ OpDef define_regex_full_match() {
   return {
       .name = "RegexFullMatch",
       .since = 20,
+      .inputs = "X",
       .attributes = {{"pattern", AttributeKind::kString}},
       .infer = infer_regex_full_match,
       .evaluate = evaluate_regex_full_match,

@@ -7,8 +7,8 @@ namespace svengine::ops {
 namespace {
 
 Status infer_string_concat(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kStringType));
-  SV_TRY(require_dtype(c, 1, "Y", kStringType));
+  SV_TRY(require_dtype(c, 0, kStringType));
+  SV_TRY(require_dtype(c, 1, kStringType));
   SV_ASSIGN(Shape out, broadcast_inputs(c));
   c.set(0, DType::string, std::move(out));
   return {};
@@ -38,7 +38,7 @@ Status evaluate_string_concat(EvaluateContext& c) {
 
 OpDef define_string_concat() {
   return {
-      .name = "StringConcat", .since = 20, .inputs = {2, 2}, .infer = infer_string_concat, .evaluate = evaluate_string_concat};
+      .name = "StringConcat", .since = 20, .inputs = "X, Y", .infer = infer_string_concat, .evaluate = evaluate_string_concat};
 }
 
 }  // namespace svengine::ops

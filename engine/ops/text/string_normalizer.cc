@@ -118,7 +118,7 @@ Result<Normalizing> normalizing(const Attributes& a) {
 }
 
 Status infer_string_normalizer(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kStringType));
+  SV_TRY(require_dtype(c, 0, kStringType));
   SV_TRY(table_of<normalizing>(c.attributes()));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) {
@@ -156,6 +156,7 @@ OpDef define_string_normalizer() {
   return {
       .name = "StringNormalizer",
       .since = 10,
+      .inputs = "X",
       .attributes = {{"case_change_action", AttributeKind::kString, false, "NONE"},
                      {"is_case_sensitive", AttributeKind::kInt, false, 0},
                      {"locale", AttributeKind::kString},

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kWhiteSpace = " \t\n\v\f\r";
 
 Status infer_string_split(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kStringType));
+  SV_TRY(require_dtype(c, 0, kStringType));
   Shape pieces = c.shape(0);
   if (pieces.has_rank()) {
     std::vector<Dim> dims = pieces.dims();
@@ -83,6 +83,7 @@ OpDef define_string_split() {
   return {
       .name = "StringSplit",
       .since = 20,
+      .inputs = "X",
       .outputs = {1, 2},
       .attributes = {{"delimiter", AttributeKind::kString}, {"maxsplit", AttributeKind::kInt}},
       .infer = infer_string_split,

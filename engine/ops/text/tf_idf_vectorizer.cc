@@ -181,7 +181,7 @@ Result<Vectorizer> make_vectorizer(const Attributes& attributes) {
 
 Status infer_tf_idf(InferContext& c) {
   SV_ASSIGN(const auto v, table_of<make_vectorizer>(c.attributes()));
-  SV_TRY(require_dtype(c, 0, "X", c.attributes().has("pool_strings") ? kStringType : kIndexTypes));
+  SV_TRY(require_dtype(c, 0, c.attributes().has("pool_strings") ? kStringType : kIndexTypes));
   const Shape& x = c.shape(0);
   if (!x.has_rank()) {
     c.set(0, DType::f32, Shape());
@@ -244,6 +244,7 @@ OpDef define_tf_idf_vectorizer() {
   return {
       .name = "TfIdfVectorizer",
       .since = 9,
+      .inputs = "X",
       .attributes = {{"mode", AttributeKind::kString, true},
                      {"min_gram_length", AttributeKind::kInt, true},
                      {"max_gram_length", AttributeKind::kInt, true},

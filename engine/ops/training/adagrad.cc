@@ -26,7 +26,7 @@ OpDef define_adagrad() {
       .domain = kTrainingDomain,
       .since = 1,
       .until = 1,
-      .inputs = {5, kVariadic},
+      .inputs = "R, T, inputs...",
       .outputs = {2, kVariadic},
       .attributes = {{"norm_coefficient", AttributeKind::kFloat, false, 0.0f},
                      {"epsilon", AttributeKind::kFloat, false, 1e-6f},

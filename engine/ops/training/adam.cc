@@ -29,7 +29,7 @@ OpDef define_adam() {
       .domain = kTrainingDomain,
       .since = 1,
       .until = 1,
-      .inputs = {6, kVariadic},
+      .inputs = "R, T, inputs...",
       .outputs = {3, kVariadic},
       .attributes = {{"alpha", AttributeKind::kFloat, false, 0.9f},
                      {"beta", AttributeKind::kFloat, false, 0.999f},

@@ -16,8 +16,8 @@ namespace {
 constexpr int64_t kTask = 8192;  // elements: some microseconds, as random numbers cost several cycles each
 
 Status infer_dropout_factor(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "step", {DType::i64}));
-  SV_TRY(require_single(c, 0, "step"));
+  SV_TRY(require_dtype(c, 0, {DType::i64}));
+  SV_TRY(require_single(c, 0));
   const float ratio = c.attributes().get_float("ratio", 0.5f);
   if (!(ratio >= 0 && ratio < 1)) return error("ratio is {}, must be in [0, 1)", ratio);
   SV_ASSIGN(Shape shape, like_shape(c, 1));
@@ -49,7 +49,7 @@ OpDef define_dropout_factor() {
   return {
       .name = "DropoutFactor",
       .domain = kInternalDomain,
-      .inputs = {1, 2},
+      .inputs = "step, like?",
       .attributes = {{"ratio", AttributeKind::kFloat},
                      {"seed", AttributeKind::kInt},
                      {"place", AttributeKind::kInt},

@@ -65,7 +65,7 @@ OpDef define_gradient() {
       .domain = kTrainingDomain,
       .since = 1,
       .until = 1,
-      .inputs = {1, kVariadic},
+      .inputs = "Inputs...",
       .outputs = {1, kVariadic},
       .attributes = {{"xs", AttributeKind::kStrings, true}, {"zs", AttributeKind::kStrings}, {"y", AttributeKind::kString, true}},
       .canonicalize = expand,

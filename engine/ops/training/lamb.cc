@@ -35,7 +35,7 @@ OpDef define_lamb() {
   return {
       .name = "Lamb",
       .domain = kInternalDomain,
-      .inputs = {6, kVariadic},
+      .inputs = "R, T, inputs...",
       .outputs = {3, kVariadic},
       .attributes = {{"alpha", AttributeKind::kFloat, false, 0.9f},
                      {"beta", AttributeKind::kFloat, false, 0.999f},

@@ -24,7 +24,7 @@ OpDef define_lars() {
   return {
       .name = "Lars",
       .domain = kInternalDomain,
-      .inputs = {5, kVariadic},
+      .inputs = "R, T, inputs...",
       .outputs = {2, kVariadic},
       .attributes = {{"alpha", AttributeKind::kFloat, false, 0.9f},
                      {"norm_coefficient", AttributeKind::kFloat, false, 0.0f},

@@ -36,7 +36,7 @@ OpDef define_momentum() {
       .domain = kTrainingDomain,
       .since = 1,
       .until = 1,
-      .inputs = {5, kVariadic},
+      .inputs = "R, T, inputs...",
       .outputs = {2, kVariadic},
       .attributes = {{"alpha", AttributeKind::kFloat, true},
                      {"beta", AttributeKind::kFloat, true},

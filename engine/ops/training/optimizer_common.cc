@@ -13,10 +13,10 @@ constexpr size_t kFirst = 2;  // after R and T
 }  // namespace
 
 Status infer_optimizer(InferContext& c, size_t per_tensor) {
-  SV_TRY(require_dtype(c, 0, "R", {DType::f32, DType::f64}));
-  SV_TRY(require_dtype(c, 1, "T", {DType::i64}));
-  SV_TRY(require_single(c, 0, "R"));
-  SV_TRY(require_single(c, 1, "T"));
+  SV_TRY(require_dtype(c, 0, {DType::f32, DType::f64}));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
+  SV_TRY(require_single(c, 0));
+  SV_TRY(require_single(c, 1));
   const size_t count = (c.input_count() - kFirst) / per_tensor;
   if (count == 0 || c.input_count() != kFirst + count * per_tensor)
     return error("{} inputs after R and T, needs {} for each tensor: weight, gradient and state", c.input_count() - kFirst,
@@ -25,9 +25,9 @@ Status infer_optimizer(InferContext& c, size_t per_tensor) {
     return error("{} outputs for {} tensors, needs {}", c.output_count(), count, count * (per_tensor - 1));
   for (size_t i = kFirst; i < c.input_count(); ++i) {
     const size_t x = kFirst + (i - kFirst) % count;
-    SV_TRY(require_dtype(c, i, "a tensor", {DType::f32}));
+    SV_TRY(require_dtype(c, i, {DType::f32}));
     if (c.shape(i).is_static() && c.shape(x).is_static() && !(c.shape(i) == c.shape(x)))
-      return error("input {} is {}, the weight it belongs to (input {}) is {}", i, to_string(c.shape(i)), x,
+      return error("{} is {}, the weight it belongs to (input {}) is {}", c.described(i), to_string(c.shape(i)), x,
                    to_string(c.shape(x)));
   }
   for (size_t i = 0; i < c.output_count(); ++i) c.set(i, c.type(kFirst + i % count));

@@ -22,7 +22,7 @@ OpDef define_sgd() {
   return {
       .name = "Sgd",
       .domain = kInternalDomain,
-      .inputs = {4, kVariadic},
+      .inputs = "R, T, inputs...",
       .outputs = {1, kVariadic},
       .attributes = {{"norm_coefficient", AttributeKind::kFloat, false, 0.0f}},
       .infer = [](InferContext& c) { return infer_optimizer(c, kSgdTensors); },

@@ -10,10 +10,10 @@ namespace svengine::ops {
 namespace {
 
 Status infer_affine_grid(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "theta", kRealTypes));
-  SV_TRY(require_dtype(c, 1, "size", {DType::i64}));
-  SV_TRY(require_rank(c, 0, "theta", 3));
-  SV_TRY(require_rank(c, 1, "size", 1));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_dtype(c, 1, {DType::i64}));
+  SV_TRY(require_rank(c, 0, 3));
+  SV_TRY(require_rank(c, 1, 1));
   const auto size = c.integers(1);
   if (!size) {
     const Dim entries = c.shape(1).has_rank() ? c.shape(1)[0] : Dim();
@@ -128,7 +128,7 @@ OpDef define_affine_grid() {
   return {
       .name = "AffineGrid",
       .since = 20,
-      .inputs = {2, 2},
+      .inputs = "theta, size",
       .attributes = {{"align_corners", AttributeKind::kInt, false, 0}},
       .infer = infer_affine_grid,
       .lower = lower_affine_grid,

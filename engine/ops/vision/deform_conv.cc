@@ -44,24 +44,24 @@ Status check_deform_channels(const InferContext& c, const Shape& x, const Shape&
 }
 
 /// Of offset and mask, which have the output's size: `each` channels for every tap and offset group.
-Status check_deform_maps(const InferContext& c, size_t input, const char* what, int64_t each, const Shape& w, const Shape& out) {
+Status check_deform_maps(const InferContext& c, size_t input, int64_t each, const Shape& w, const Shape& out) {
   if (!c.has_input(input)) return {};
-  SV_TRY(require_rank(c, input, what, 4));
+  SV_TRY(require_rank(c, input, 4));
   const Shape& maps = c.shape(input);
   if (!maps.has_rank()) return {};
   const Dim channels = multiply(multiply(w[2], w[3]), Dim(each * c.attributes().get_int("offset_group", 1)));
   const Shape wanted{out[0], channels, out[2], out[3]};
   for (size_t i = 0; i < 4; ++i)
-    if (known_different(maps[i], wanted[i])) return error("{} is {}, needs {}", what, to_string(maps), to_string(wanted));
+    if (known_different(maps[i], wanted[i])) return error("{} is {}, needs {}", c.described(input), to_string(maps), to_string(wanted));
   return {};
 }
 
 Status infer_deform_conv(InferContext& c) {
-  SV_TRY(require_dtype(c, kX, "X", kRealTypes));
+  SV_TRY(require_dtype(c, kX, kRealTypes));
   SV_TRY(require_same_dtypes(c));
-  SV_TRY(require_rank(c, kX, "X", 4));
-  SV_TRY(require_rank(c, kW, "W", 4));
-  SV_TRY(require_rank(c, kB, "B", 1));
+  SV_TRY(require_rank(c, kX, 4));
+  SV_TRY(require_rank(c, kW, 4));
+  SV_TRY(require_rank(c, kB, 1));
   const Shape &x = c.shape(kX), &w = c.shape(kW);
   if (!x.has_rank() || !w.has_rank()) {
     c.set(0, c.dtype(0), unknown_dims(4));
@@ -73,8 +73,8 @@ Status infer_deform_conv(InferContext& c) {
   SV_ASSIGN(std::vector<Dim> spatial, window_output(c.attributes(), x, std::span(w.dims()).subspan(2)));
   const bool known = (w[2].is_static() && w[3].is_static()) || c.attributes().has("kernel_shape");
   const Shape out{x[0], w[0], known ? spatial[0] : Dim(), known ? spatial[1] : Dim()};
-  SV_TRY(check_deform_maps(c, kOffset, "offset", 2, w, out));
-  SV_TRY(check_deform_maps(c, kMask, "mask", 1, w, out));
+  SV_TRY(check_deform_maps(c, kOffset, 2, w, out));
+  SV_TRY(check_deform_maps(c, kMask, 1, w, out));
   if (x[2].is_static() && x[3].is_static() && x[2].value() > 0 && x[3].value() >= kMostSampled / x[2].value())
     return unimplemented("planes of X {} have more elements than the {} that can be addressed", to_string(x), kMostSampled);
   c.set(0, c.dtype(0), out);
@@ -208,7 +208,7 @@ OpDef define_deform_conv() {
   return {
       .name = "DeformConv",
       .since = 19,
-      .inputs = {3, 5},
+      .inputs = "X, W, offset, B?, mask?",
       .attributes = deform_conv_attributes(),
       .infer = infer_deform_conv,
       .lower = lower_deform_conv,

@@ -20,8 +20,8 @@ Status canonicalize_grid_sample(CanonicalizeContext& c) {
 
 Status infer_grid_sample(InferContext& c) {
   SV_ASSIGN(const GridRules rules, grid_rules(c.attributes()));
-  SV_TRY(require_dtype(c, 0, "X", rules.mode == GridMode::kNearest ? kStoredTypes : kNumericTypes));
-  SV_TRY(require_dtype(c, 1, "grid", kRealTypes));
+  SV_TRY(require_dtype(c, 0, rules.mode == GridMode::kNearest ? kStoredTypes : kNumericTypes));
+  SV_TRY(require_dtype(c, 1, kRealTypes));
   SV_ASSIGN(Shape out, grid_output(c.shape(0), c.shape(1)));
   c.set(0, c.dtype(0), std::move(out));
   return {};
@@ -162,7 +162,7 @@ OpDef define_grid_sample() {
   return {
       .name = "GridSample",
       .since = 16,
-      .inputs = {2, 2},
+      .inputs = "X, grid",
       .attributes = grid_attributes(),
       .canonicalize = canonicalize_grid_sample,
       .infer = infer_grid_sample,

@@ -13,10 +13,10 @@ constexpr int64_t kGradPositions = 256;  // of a task
 
 Status infer_grid_sample_grad(InferContext& c) {
   SV_TRY(grid_rules(c.attributes()));
-  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   SV_TRY(require_same_dtypes(c));
   SV_ASSIGN(const Shape out, grid_output(c.shape(1), c.shape(2)));
-  SV_TRY(require_shape(c, 0, out, "dy"));
+  SV_TRY(require_shape(c, 0, out));
   c.set(0, c.type(1));
   c.set(1, c.type(2));
   return {};
@@ -95,7 +95,7 @@ OpDef define_grid_sample_grad() {
   return {
       .name = "GridSampleGrad",
       .domain = kInternalDomain,
-      .inputs = {3, 3},
+      .inputs = "dy, X, grid",
       .outputs = {1, 2},
       .attributes = grid_attributes(),
       .infer = infer_grid_sample_grad,

@@ -6,8 +6,8 @@
 namespace svengine::ops {
 
 Result<Shape> max_roi_pool_output(const InferContext& c, size_t input) {
-  SV_TRY(require_rank(c, input, "X", 4));
-  SV_TRY(require_rank(c, input + 1, "rois", 2));
+  SV_TRY(require_rank(c, input, 4));
+  SV_TRY(require_rank(c, input + 1, 2));
   const Shape &x = c.shape(input), &rois = c.shape(input + 1);
   if (rois.has_rank() && known_different(rois[1], 5))
     return error("rois {} need 5 columns: batch index, x1, y1, x2, y2", to_string(rois));
@@ -26,7 +26,7 @@ MaxRoiPool max_roi_pool_of(const Attributes& attributes, const Dims& x) {
 namespace {
 
 Status infer_max_roi_pool(InferContext& c) {
-  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   SV_TRY(require_same_dtypes(c));
   SV_ASSIGN(Shape out, max_roi_pool_output(c, 0));
   c.set(0, c.dtype(0), std::move(out));
@@ -96,7 +96,7 @@ Status max_roi_pool_gradient(GradientContext& c) {
 OpDef define_max_roi_pool() {
   return {
       .name = "MaxRoiPool",
-      .inputs = {2, 2},
+      .inputs = "X, rois",
       .attributes = {{"pooled_shape", AttributeKind::kInts, true}, {"spatial_scale", AttributeKind::kFloat, false, 1.0f}},
       .infer = infer_max_roi_pool,
       .lower = lower_max_roi_pool,

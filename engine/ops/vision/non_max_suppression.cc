@@ -16,17 +16,14 @@ namespace {
 enum NmsInput : size_t { kBoxes, kScores, kMostBoxes, kIouThreshold, kScoreThreshold };
 
 Status infer_non_max_suppression(InferContext& c) {
-  SV_TRY(require_dtype(c, kBoxes, "boxes", {DType::f32}));
-  SV_TRY(require_dtype(c, kScores, "scores", {DType::f32}));
-  SV_TRY(require_dtype(c, kMostBoxes, "max_output_boxes_per_class", {DType::i64}));
-  SV_TRY(require_dtype(c, kIouThreshold, "iou_threshold", {DType::f32}));
-  SV_TRY(require_dtype(c, kScoreThreshold, "score_threshold", {DType::f32}));
-  SV_TRY(require_rank(c, kBoxes, "boxes", 3));
-  SV_TRY(require_rank(c, kScores, "scores", 3));
-  for (const auto& [input, what] : {std::pair(kMostBoxes, "max_output_boxes_per_class"),
-                                    {kIouThreshold, "iou_threshold"},
-                                    {kScoreThreshold, "score_threshold"}})
-    SV_TRY(require_single(c, input, what));
+  SV_TRY(require_dtype(c, kBoxes, {DType::f32}));
+  SV_TRY(require_dtype(c, kScores, {DType::f32}));
+  SV_TRY(require_dtype(c, kMostBoxes, {DType::i64}));
+  SV_TRY(require_dtype(c, kIouThreshold, {DType::f32}));
+  SV_TRY(require_dtype(c, kScoreThreshold, {DType::f32}));
+  SV_TRY(require_rank(c, kBoxes, 3));
+  SV_TRY(require_rank(c, kScores, 3));
+  for (const NmsInput one : {kMostBoxes, kIouThreshold, kScoreThreshold}) SV_TRY(require_single(c, one));
   const Shape &boxes = c.shape(kBoxes), &scores = c.shape(kScores);
   if (boxes.has_rank() && known_different(boxes[2], 4)) return error("boxes {} need 4 coordinates each", to_string(boxes));
   if (boxes.has_rank() && scores.has_rank() && (known_different(boxes[0], scores[0]) || known_different(boxes[1], scores[2])))
@@ -223,7 +220,7 @@ OpDef define_non_max_suppression() {
   return {
       .name = "NonMaxSuppression",
       .since = 10,
-      .inputs = {2, 5},
+      .inputs = "boxes, scores, max_output_boxes_per_class?, iou_threshold?, score_threshold?",
       .attributes = {{"center_point_box", AttributeKind::kInt, false, 0}},
       .infer = infer_non_max_suppression,
       .evaluate = evaluate_non_max_suppression,

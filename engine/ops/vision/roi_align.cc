@@ -17,7 +17,7 @@ Status canonicalize_roi_align(CanonicalizeContext& c) {
 
 Status infer_roi_align(InferContext& c) {
   SV_ASSIGN(const RoiRules rules, roi_rules(c.attributes()));
-  SV_TRY(require_dtype(c, 0, "X", kRealTypes));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
   SV_ASSIGN(Shape out, roi_output(c, 0, rules));
   c.set(0, c.dtype(0), std::move(out));
   return {};
@@ -185,7 +185,7 @@ OpDef define_roi_align() {
   return {
       .name = "RoiAlign",
       .since = 10,
-      .inputs = {3, 3},
+      .inputs = "X, rois, batch_indices",
       .attributes = roi_align_attributes(),
       .canonicalize = canonicalize_roi_align,
       .infer = infer_roi_align,

@@ -11,11 +11,11 @@ constexpr int64_t kRoiGradChannels = 8;  // of a task
 
 Status infer_roi_align_grad(InferContext& c) {
   SV_ASSIGN(const RoiRules rules, roi_rules(c.attributes()));
-  SV_TRY(require_dtype(c, 0, "dy", kRealTypes));
-  SV_TRY(require_dtype(c, 1, "X", {c.dtype(0)}));
-  SV_TRY(require_dtype(c, 2, "rois", {c.dtype(0)}));
+  SV_TRY(require_dtype(c, 0, kRealTypes));
+  SV_TRY(require_dtype(c, 1, {c.dtype(0)}));
+  SV_TRY(require_dtype(c, 2, {c.dtype(0)}));
   SV_ASSIGN(const Shape out, roi_output(c, 1, rules));
-  SV_TRY(require_shape(c, 0, out, "dy"));
+  SV_TRY(require_shape(c, 0, out));
   c.set(0, c.type(1));
   return {};
 }
@@ -93,7 +93,7 @@ OpDef define_roi_align_grad() {
   return {
       .name = "RoiAlignGrad",
       .domain = kInternalDomain,
-      .inputs = {4, 4},
+      .inputs = "dy, X, rois, batch_indices",
       .attributes = roi_align_attributes(),
       .infer = infer_roi_align_grad,
       .lower = lower_roi_align_grad,

@@ -34,11 +34,11 @@ Result<RoiRules> roi_rules(const Attributes& attributes) {
 }
 
 Result<Shape> roi_output(const InferContext& c, size_t first, const RoiRules& rules) {
-  SV_TRY(require_dtype(c, first + 1, "rois", {c.dtype(first)}));
-  SV_TRY(require_dtype(c, first + 2, "batch_indices", {DType::i64}));
-  SV_TRY(require_rank(c, first, "X", 4));
-  SV_TRY(require_rank(c, first + 1, "rois", 2));
-  SV_TRY(require_rank(c, first + 2, "batch_indices", 1));
+  SV_TRY(require_dtype(c, first + 1, {c.dtype(first)}));
+  SV_TRY(require_dtype(c, first + 2, {DType::i64}));
+  SV_TRY(require_rank(c, first, 4));
+  SV_TRY(require_rank(c, first + 1, 2));
+  SV_TRY(require_rank(c, first + 2, 1));
   const Shape &x = c.shape(first), &rois = c.shape(first + 1), &images = c.shape(first + 2);
   if (rois.has_rank() && known_different(rois[1], 4)) return error("rois {} need 4 columns: x1, y1, x2, y2", to_string(rois));
   if (rois.has_rank() && images.has_rank() && known_different(rois[0], images[0]))
