@@ -5,6 +5,12 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
+# Presets asan and fuzz give such flags. Some code is optimised less then, and tests try less.
+set(SVENGINE_SANITIZED OFF)
+if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-fsanitize")
+  set(SVENGINE_SANITIZED ON)
+endif()
+
 add_library(svengine_flags INTERFACE)
 target_compile_options(svengine_flags INTERFACE -Wall -Wextra -Wno-psabi)
 if(SVENGINE_WERROR)
@@ -53,7 +59,7 @@ if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O3")
     endforeach()
     set(cheaper_passes -fno-gcse -fno-rerun-cse-after-loop -fno-cse-follow-jumps -fno-schedule-insns2 -fno-ipa-cp -fno-ipa-sra -fno-ipa-icf)
   endif()
-elseif(CMAKE_CXX_FLAGS_RELEASE MATCHES "-fsanitize" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+elseif(SVENGINE_SANITIZED AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 needs two and a half times as long to optimise what sanitizers add as to compile it: importers_tests' unit 88 s at -O1, 35 s at -O0.
   set(SVENGINE_CALM_FLAGS -O0 ${rare_collections})
   set(SVENGINE_STEP_FLAGS -O1 ${rare_collections})

@@ -9,7 +9,7 @@ if(SVENGINE_FORTRAN)
   endif()
   if(CMAKE_Fortran_COMPILER)
     enable_language(Fortran)
-    if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-fsanitize")  # Fortran programs are linked by their own compiler
+    if(SVENGINE_SANITIZED)  # Fortran programs are linked by their own compiler
       set(CMAKE_Fortran_FLAGS_RELEASE ${CMAKE_CXX_FLAGS_RELEASE})
     endif()
   else()

@@ -69,7 +69,7 @@ function(svengine_kernel_set name)
   # (conv/direct/tile_first.cc 40 and 9 s, g++ 12, EPYC Zen 4).
   # Nothing is thrown through a kernel, and of 12 MiB that a shared library may have, what would unwind them is 0.2.
   set(optimisation -O3 -fno-asynchronous-unwind-tables)
-  if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-fsanitize")
+  if(SVENGINE_SANITIZED)
     set(optimisation -O1)
   endif()
   target_compile_options(svengine_kernels_${name} PRIVATE ${optimisation} -g0 -fno-math-errno -fno-trapping-math -ffp-contract=off -fno-exceptions -fno-rtti
