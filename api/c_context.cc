@@ -22,7 +22,7 @@ svengine_status call(svengine_context* handle, const F& f) {
     bool taken = false;
     const Status status = f(*context, taken);
     if (status.ok()) return SVENGINE_OK;
-    return fail(!taken || context->caller.arguments_refused() ? SVENGINE_INVALID_ARGUMENT : SVENGINE_FAILED, status.error().message());
+    return fail(!taken || context->caller.arguments_refused() ? SVENGINE_INVALID_ARGUMENT : SVENGINE_FAILED, status.error());
   });
 }
 
@@ -55,7 +55,7 @@ svengine_status svengine_context_create(const svengine_network* handle, const sv
     if (!session.ok()) return fail(SVENGINE_INVALID_ARGUMENT, session.error().message());
     SessionContext context{session->topology, options.keep_denormals == 0};
     auto object = std::make_unique<ContextObject>(ContextObject{Caller(network->shared, std::move(context)), {}, {}, {}, {}});
-    if (Status opened = object->caller.open(); !opened.ok()) return fail(SVENGINE_FAILED, opened.error().message());
+    if (Status opened = object->caller.open(); !opened.ok()) return fail(SVENGINE_FAILED, opened.error());
     *out = static_cast<svengine_context*>(make_handle(HandleKind::context, object.get()));
     if (!*out) return fail(SVENGINE_OUT_OF_MEMORY, "no memory for another handle");
     (void)object.release();

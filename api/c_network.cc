@@ -22,7 +22,7 @@ svengine_status load(const svengine_options* given, svengine_network** out, cons
     const Result<SessionOptions> session = session_options_of(options);
     if (!session.ok()) return fail(SVENGINE_INVALID_ARGUMENT, session.error().message());
     Result<std::shared_ptr<SharedNetwork>> shared = import(*session, options.convert != 0);
-    if (!shared.ok()) return fail(SVENGINE_INVALID_MODEL, shared.error().message());
+    if (!shared.ok()) return fail(SVENGINE_INVALID_MODEL, shared.error());
     return give_network(std::move(shared).value(), out);
   });
 }

@@ -18,6 +18,10 @@ svengine_status fail(svengine_status status, std::string_view words) noexcept {
   return status;
 }
 
+svengine_status fail(svengine_status status, const Error& error) noexcept {
+  return fail(error.is_limit() ? SVENGINE_UNIMPLEMENTED : status, error.message());
+}
+
 const char* last_error() noexcept { return words_of_thread; }
 
 Status layouts_of(const svengine_tensor* tensors, int32_t count, const char* what, std::vector<TensorLayout>& out) {

@@ -15,6 +15,8 @@ namespace svengine::c {
 
 /// Keeps the words for svengine_last_error() of this thread, and gives the status back. Allocates nothing.
 svengine_status fail(svengine_status status, std::string_view words) noexcept;
+/// The same of an error: `status`, unless it is a limit of this engine.
+svengine_status fail(svengine_status status, const Error& error) noexcept;
 /// svengine_last_error().
 const char* last_error() noexcept;
 

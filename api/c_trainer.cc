@@ -41,9 +41,14 @@ struct TrainerObject {
   }
 };
 
-/// The trainer's last failure, which is `status` unless the caller is to blame.
+/// The trainer's last failure, which is `status` unless it is a limit of this engine.
 svengine_status failed(const nn::Trainer& trainer, svengine_status status) {
-  return fail(nn::TrainerAccess::is_callers_fault(trainer) ? SVENGINE_INVALID_ARGUMENT : status, trainer.error());
+  return fail(trainer.unimplemented() ? SVENGINE_UNIMPLEMENTED : status, trainer.error());
+}
+
+/// The same of a call whose options or batch may be to blame.
+svengine_status failed_or_refused(const nn::Trainer& trainer, svengine_status status) {
+  return nn::TrainerAccess::is_callers_fault(trainer) ? fail(SVENGINE_INVALID_ARGUMENT, trainer.error()) : failed(trainer, status);
 }
 
 /// f(trainer, batch) for what the caller gives.
@@ -54,7 +59,7 @@ svengine_status with_batch(svengine_trainer* handle, const svengine_tensor* inpu
   return guarded([&] {
     nn::Batch batch;
     if (Status taken = object->take(inputs, input_count, target, batch); !taken.ok()) return fail(SVENGINE_INVALID_ARGUMENT, taken.error().message());
-    return f(object->trainer, batch) ? SVENGINE_OK : failed(object->trainer, SVENGINE_FAILED);
+    return f(object->trainer, batch) ? SVENGINE_OK : failed_or_refused(object->trainer, SVENGINE_FAILED);
   });
 }
 
@@ -84,7 +89,7 @@ svengine_status svengine_trainer_load(const char* path, const svengine_trainer_o
     svengine_trainer_options options = svengine_trainer_options_default();
     if (Status taken = take_options(given, options); !taken.ok()) return fail(SVENGINE_INVALID_ARGUMENT, taken.error().message());
     auto object = std::make_unique<TrainerObject>(TrainerObject{nn::Trainer::load(path, options_of(options)), {}, {}});
-    if (!object->trainer) return failed(object->trainer, SVENGINE_INVALID_MODEL);
+    if (!object->trainer) return failed_or_refused(object->trainer, SVENGINE_INVALID_MODEL);
     *out = static_cast<svengine_trainer*>(make_handle(HandleKind::trainer, object.get()));
     if (!*out) return fail(SVENGINE_OUT_OF_MEMORY, "no memory for another handle");
     (void)object.release();
@@ -124,7 +129,7 @@ svengine_status svengine_trainer_save(svengine_trainer* trainer, const char* pat
   auto* object = living<TrainerObject>(HandleKind::trainer, trainer, kNoTrainer);
   if (!object) return SVENGINE_INVALID_HANDLE;
   if (!path) return fail(SVENGINE_INVALID_ARGUMENT, "there is no path (null pointer)");
-  return guarded([&] { return object->trainer.save(path) ? SVENGINE_OK : fail(SVENGINE_FAILED, object->trainer.error()); });
+  return guarded([&] { return object->trainer.save(path) ? SVENGINE_OK : failed(object->trainer, SVENGINE_FAILED); });
 }
 
 svengine_status svengine_trainer_network(svengine_trainer* trainer, const svengine_options* given, svengine_network** out) {
@@ -138,9 +143,9 @@ svengine_status svengine_trainer_network(svengine_trainer* trainer, const svengi
     const Result<SessionOptions> session = session_options_of(options);
     if (!session.ok()) return fail(SVENGINE_INVALID_ARGUMENT, session.error().message());
     Result<Graph> graph = nn::TrainerAccess::trained(object->trainer);
-    if (!graph.ok()) return fail(SVENGINE_FAILED, graph.error().message());
+    if (!graph.ok()) return fail(SVENGINE_FAILED, graph.error());
     Result<std::shared_ptr<SharedNetwork>> shared = SharedNetwork::open(std::move(graph).value(), *session, options.convert != 0);
-    if (!shared.ok()) return fail(SVENGINE_FAILED, shared.error().message());
+    if (!shared.ok()) return fail(SVENGINE_FAILED, shared.error());
     return give_network(std::move(shared).value(), out);
   });
 }

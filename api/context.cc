@@ -7,7 +7,7 @@ namespace svengine {
 struct Context::Impl {
   std::unique_ptr<Caller> caller;  // null: it could not be made
   std::vector<TensorLayout> inputs, vectors, outputs, results;
-  std::string error;
+  LastError error;
 
   /// f() with all tensors taken, into `made` and `more`.
   template <class F>
@@ -25,7 +25,7 @@ struct Context::Impl {
         if (more) put_back(results, *more);
         return {};
       }();
-      if (!status.ok()) error = status.error().message();
+      if (!status.ok()) error.keep(status.error());
       return status.ok();
     });
   }
@@ -37,7 +37,8 @@ Context::Context(Context&& other) noexcept = default;
 Context& Context::operator=(Context&& other) noexcept = default;
 
 Context::operator bool() const noexcept { return impl_ && impl_->caller; }
-const std::string& Context::error() const noexcept { return impl_ ? impl_->error : kOutOfMemory; }
+const std::string& Context::error() const noexcept { return impl_ ? impl_->error.message : kOutOfMemory; }
+bool Context::unimplemented() const noexcept { return impl_ && impl_->error.unimplemented; }
 
 Context Network::context(const ContextOptions& options) const noexcept {
   Context context(nullptr);
@@ -55,9 +56,9 @@ Context Network::context(const ContextOptions& options) const noexcept {
       impl.caller = std::move(caller);
       return {};
     }();
-    if (!status.ok()) impl.error = status.error().message();
+    if (!status.ok()) impl.error.keep(status.error());
   } catch (...) {
-    if (context.impl_) context.impl_->error = message_of_caught();
+    if (context.impl_) context.impl_->error.keep_caught();
   }
   return context;
 }

@@ -4,6 +4,8 @@
 #include <new>
 #include <string>
 
+#include "engine/base/status.h"
+
 namespace svengine {
 
 inline const std::string kOutOfMemory = "out of memory";  // short enough to need no allocation
@@ -25,13 +27,29 @@ inline std::string message_of_caught() noexcept {
   }
 }
 
+/// What the last call that failed leaves behind; empty when none has.
+struct LastError {
+  std::string message;
+  bool unimplemented = false;  // what it was asked for may be right: a limit of this engine
+
+  void keep(const Error& error) {
+    message = error.message();
+    unimplemented = error.is_limit();
+  }
+  /// In a handler.
+  void keep_caught() noexcept {
+    message = message_of_caught();
+    unimplemented = false;
+  }
+};
+
 /// f(); an exception's message goes to `problem`, and `failed` comes back.
 template <class T, class F>
-T guarded(std::string& problem, T failed, const F& f) noexcept {
+T guarded(LastError& problem, T failed, const F& f) noexcept {
   try {
     return f();
   } catch (...) {
-    problem = message_of_caught();
+    problem.keep_caught();
   }
   return failed;
 }

@@ -32,7 +32,7 @@ Status Network::Impl::run(const std::vector<TensorView>& views, std::vector<Tens
 void Network::Impl::give_up() noexcept {
   caller.reset();
   shared.reset();
-  error = message_of_caught();
+  error.keep_caught();
 }
 
 Network::Network(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -49,7 +49,7 @@ Network NetworkAccess::made(const Open& open) noexcept {
     Status status = open(*network.impl_);
     if (!status.ok()) {
       network.impl_->caller.reset();
-      network.impl_->error = status.error().message();
+      network.impl_->error.keep(status.error());
     }
   } catch (...) {
     if (network.impl_) network.impl_->give_up();  // else even that memory was out
@@ -83,7 +83,8 @@ Network Network::load(const void* bytes, size_t count, const NetworkOptions& opt
 
 Network::operator bool() const noexcept { return impl_ && impl_->caller; }
 
-const std::string& Network::error() const noexcept { return impl_ ? impl_->error : kOutOfMemory; }
+const std::string& Network::error() const noexcept { return impl_ ? impl_->error.message : kOutOfMemory; }
+bool Network::unimplemented() const noexcept { return impl_ && impl_->error.unimplemented; }
 const std::vector<TensorInfo>& Network::inputs() const noexcept { return *this ? impl_->shared->inputs() : kNothing; }
 const std::vector<TensorInfo>& Network::outputs() const noexcept { return *this ? impl_->shared->outputs() : kNothing; }
 
@@ -101,7 +102,7 @@ bool Network::run(const std::vector<TensorView>& inputs, std::vector<TensorView>
   if (!impl_) return false;
   const bool ran = guarded(impl_->error, false, [&] {
     const Status status = impl_->run(inputs, outputs);
-    if (!status.ok()) impl_->error = status.error().message();
+    if (!status.ok()) impl_->error.keep(status.error());
     return status.ok();
   });
   if (!ran) outputs.clear();

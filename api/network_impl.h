@@ -9,7 +9,8 @@ struct Network::Impl {
   std::shared_ptr<SharedNetwork> shared;
   std::unique_ptr<Caller> caller;  // of run(); null: load() has failed
   std::vector<TensorLayout> inputs, results;
-  std::string error, cache_problem;
+  LastError error;
+  std::string cache_problem;
 
   Status open(Graph graph, const NetworkOptions& options);
   Status run(const std::vector<TensorView>& views, std::vector<TensorView>& out);

@@ -64,7 +64,7 @@ struct Trainer::Impl {
   std::vector<std::pair<std::string, std::string>> settings;  // of which a resumed run must have the same
   std::vector<TensorInfo> inputs;
   TensorInfo target;
-  std::string error;
+  LastError error;
   bool is_callers_fault = false;  // that error: options or a batch that cannot be
 
   Status open(Graph graph, const TrainerOptions& options, std::set<std::string> constants) {
@@ -97,10 +97,10 @@ struct Trainer::Impl {
   /// In a handler.
   void give_up() noexcept {
     trainer.reset();
-    error = message_of_caught();
+    error.keep_caught();
   }
   bool keep(const Status& status) {
-    if (!status.ok()) error = status.error().message();
+    if (!status.ok()) error.keep(status.error());
     return status.ok();
   }
 };
@@ -156,7 +156,8 @@ Trainer Trainer::load(const std::string& path, const TrainerOptions& options) no
 }
 
 Trainer::operator bool() const noexcept { return impl_ && impl_->trainer; }
-const std::string& Trainer::error() const noexcept { return impl_ ? impl_->error : kOutOfMemory; }
+const std::string& Trainer::error() const noexcept { return impl_ ? impl_->error.message : kOutOfMemory; }
+bool Trainer::unimplemented() const noexcept { return impl_ && impl_->error.unimplemented; }
 const std::vector<TensorInfo>& Trainer::inputs() const noexcept { return impl_ ? impl_->inputs : kNothing; }
 const TensorInfo& Trainer::target() const noexcept { return impl_ ? impl_->target : kNoTarget; }
 

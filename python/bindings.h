@@ -9,19 +9,21 @@
 
 namespace svengine::python {
 
-/// Becomes svengine.Error in Python, with the engine's whole message.
+/// Becomes svengine.Error in Python, with the engine's whole message, or svengine.UnimplementedError where that is a limit of the engine.
 struct EngineError : std::runtime_error {
   using std::runtime_error::runtime_error;
+  explicit EngineError(const Error& error) : std::runtime_error(error.message()), is_limit(error.is_limit()) {}
+  bool is_limit = false;
 };
 
 /// The value, or the error as an exception. Callable without the interpreter's lock.
 template <class T>
 T value_of(Result<T> result) {
-  if (!result.ok()) throw EngineError(result.error().message());
+  if (!result.ok()) throw EngineError(result.error());
   return std::move(result).value();
 }
 inline void check(const Status& status) {
-  if (!status.ok()) throw EngineError(status.error().message());
+  if (!status.ok()) throw EngineError(status.error());
 }
 
 void bind_storage(nanobind::module_& module);

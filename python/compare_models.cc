@@ -146,7 +146,7 @@ nb::dict compare_sources(nb::handle model, nb::handle inputs, nb::handle against
   {
     const nb::gil_scoped_release other_threads_run;
     Result<CompareReport> made = validate::compare_with(read.graph, given, *other.reference, {how, rtol, atol, whole});
-    if (!made.ok()) throw EngineError(std::move(made).error().in(source.name()).message());
+    if (!made.ok()) throw EngineError(std::move(made).error().in(source.name()));
     report = std::move(made).value();
     if (!html.empty()) page = validate::page_of(*report, html);
   }

@@ -10,23 +10,34 @@ namespace nb = nanobind;
 namespace svengine::python {
 namespace {
 
+struct ErrorTypes {
+  PyObject *error = nullptr, *unimplemented = nullptr;
+};
+
 /// A message may hold what is not UTF-8, such as a file's name; it is shown as \xNN.
-void translate(const std::exception_ptr& thrown, void* error_type) {
+void translate(const std::exception_ptr& thrown, void* error_types) {
   try {
     std::rethrow_exception(thrown);
   } catch (const EngineError& e) {
     const std::string text = e.what();
     const nb::object message = nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
-    if (message.is_valid()) PyErr_SetObject(static_cast<PyObject*>(error_type), message.ptr());
+    const auto* types = static_cast<const ErrorTypes*>(error_types);
+    if (message.is_valid()) PyErr_SetObject(e.is_limit ? types->unimplemented : types->error, message.ptr());
   }
 }
 
 void bind_error(nb::module_& module) {
-  PyObject* type = PyErr_NewExceptionWithDoc("svengine.Error", "What the engine says of a model, a file, an input or an option that it cannot take.",
-                                             PyExc_RuntimeError, nullptr);
-  if (!type) nb::raise_python_error();
-  module.attr("Error") = nb::handle(type);
-  nb::register_exception_translator(translate, type);  // which keeps the reference
+  static ErrorTypes types;  // which keep their references
+  types.error = PyErr_NewExceptionWithDoc("svengine.Error", "What the engine says of a model, a file, an input or an option that it cannot take.",
+                                          PyExc_RuntimeError, nullptr);
+  if (!types.error) nb::raise_python_error();
+  types.unimplemented = PyErr_NewExceptionWithDoc(
+      "svengine.UnimplementedError", "The model may be right: the engine lacks an operator, a type, or a form of either.",
+      nb::make_tuple(nb::handle(types.error), nb::handle(PyExc_NotImplementedError)).ptr(), nullptr);
+  if (!types.unimplemented) nb::raise_python_error();
+  module.attr("Error") = nb::handle(types.error);
+  module.attr("UnimplementedError") = nb::handle(types.unimplemented);
+  nb::register_exception_translator(translate, &types);
 }
 
 nb::tuple kernel_sets() {

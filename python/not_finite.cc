@@ -57,7 +57,7 @@ nb::dict find_not_finite(nb::handle model, nb::handle inputs, std::optional<int>
   {
     const nb::gil_scoped_release other_threads_run;
     Result<FiniteReport> made = validate::find_not_finite(std::move(read.graph), given, options);
-    if (!made.ok()) throw EngineError(std::move(made).error().in(source.name()).message());
+    if (!made.ok()) throw EngineError(std::move(made).error().in(source.name()));
     report = std::move(made).value();
   }
   nb::list first;

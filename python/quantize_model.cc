@@ -63,7 +63,7 @@ Model load_prepared(const ModelSource& source, const SessionOptions& session) {
   const nb::gil_scoped_release other_threads_run;
   Model model = value_of(source.read({}));
   const Status status = validate::prepare_for_quantization(model.graph, session);
-  if (!status.ok()) throw EngineError(Error(status.error()).in(source.name()).message());
+  if (!status.ok()) throw EngineError(Error(status.error()).in(source.name()));
   return model;
 }
 
@@ -95,7 +95,7 @@ std::vector<OutputNoise> noise_of(const ModelSource& source, const std::string& 
   validate::ReferenceOutputs reference(session_of(value_of(source.read({}))));
   const std::unique_ptr<Session> after = session_of(value_of(import_onnx(output)));
   Result<std::vector<OutputNoise>> noise = validate::compare_on_samples(reference, *after, samples);
-  if (!noise.ok()) throw EngineError(std::move(noise).error().in(output).message());
+  if (!noise.ok()) throw EngineError(std::move(noise).error().in(output));
   return std::move(noise).value();
 }
 
@@ -117,7 +117,7 @@ nb::dict quantize_source(nb::handle model, const std::string& output, nb::handle
     const nb::gil_scoped_release other_threads_run;
     Result<validate::QuantizedCounts> made = dynamic ? validate::quantize_dynamic(read.graph, how.nodes, how.insert.per_channel)
                                                      : validate::quantize_static(read.graph, given, how);
-    if (!made.ok()) throw EngineError(std::move(made).error().in(source.name()).message());
+    if (!made.ok()) throw EngineError(std::move(made).error().in(source.name()));
     counts = *made;
     check(validate::write_quantized(read.graph, read, SVENGINE_VERSION, output));
     if (given.size() > 0) noise = noise_of(source, output, given, how.calibration.session);
@@ -162,7 +162,7 @@ nb::dict sensitivity_of(nb::handle model, nb::handle samples, const nb::dict& va
   GivenSamples given(read.graph, samples, source.name());
   if (given.size() == 0) throw EngineError("samples: inputs are needed on which ranges are measured");
   Result<Sensitivity> measured = measure_sensitivity(read.graph, given, how, keep_snr);
-  if (!measured.ok()) throw EngineError(std::move(measured).error().in(source.name()).message());
+  if (!measured.ok()) throw EngineError(std::move(measured).error().in(source.name()));
   nb::list nodes;
   for (const validate::NodeSensitivity& n : measured->ranking) {
     nb::dict row;

@@ -18,7 +18,7 @@ nb::dict random_inputs_of(nb::handle model, const std::map<std::string, int64_t>
   const ModelSource source(model);
   const Model read = value_of(source.read({}));
   Result<std::vector<Tensor>> made = validate::random_inputs(read.graph, dims, seed);
-  if (!made.ok()) throw EngineError(std::move(made).error().in(source.name()).message());
+  if (!made.ok()) throw EngineError(std::move(made).error().in(source.name()));
   const nb::list arrays = outputs_to_python(std::move(made).value());
   nb::dict out;
   for (size_t i = 0; i < read.graph.inputs().size(); ++i) out[text(read.graph.inputs()[i]->name())] = arrays[i];

@@ -157,7 +157,7 @@ nb::dict reduce_file(const std::string& path, const std::string& output, const s
     return validate::reduce_model(file, recording, check, options);
   }();
   conversation.raise_problem();
-  if (!report.ok()) throw EngineError(std::move(report).error().in(path).message());
+  if (!report.ok()) throw EngineError(std::move(report).error().in(path));
   python::check(validate::save_reduced(file, *report, output));
   return to_python(*report);
 }

@@ -42,7 +42,7 @@ class PySession {
     warnings_ = read.warnings;
     name_ = source.name();
     Result<std::unique_ptr<Session>> made = Session::create(std::move(read.graph), options);
-    if (!made.ok()) throw EngineError(std::move(made).error().in(name_).message());
+    if (!made.ok()) throw EngineError(std::move(made).error().in(name_));
     session_ = std::move(made).value();
   }
 
@@ -58,7 +58,7 @@ class PySession {
       const LimitGuard guard(limits);
       const std::lock_guard one_run_at_a_time(running_);
       Result<std::vector<Tensor>> made = session_->run(inputs);
-      if (!made.ok()) throw EngineError(std::move(made).error().in(name_).message());
+      if (!made.ok()) throw EngineError(std::move(made).error().in(name_));
       outputs = std::move(made).value();
     }
     return outputs_to_python(std::move(outputs));

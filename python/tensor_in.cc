@@ -84,7 +84,7 @@ Tensor with_clean_bits(MutableTensor t) {
 }
 
 Tensor tensor_of(Strided array, const std::string& what) {
-  if (Status fits = check_dims(array.dims); !fits.ok()) throw EngineError(std::move(fits).error().in(what).message());
+  if (Status fits = check_dims(array.dims); !fits.ok()) throw EngineError(std::move(fits).error().in(what));
   Tensor t = array.is_contiguous() ? Tensor::wrap(array.type, std::move(array.dims), array.data, std::move(array.owner)) : packed(array);
   return is_narrow(t.type()) ? with_clean_bits(value_of(t.aligned_copy())) : t;
 }

@@ -179,7 +179,7 @@ Network open_network(nb::handle model, const TrainerOptions& options) {
   Network out;
   out.model = value_of(source.read({}));
   Result<std::unique_ptr<Trainer>> made = Trainer::create(std::move(out.model.graph), options);
-  if (!made.ok()) throw EngineError(std::move(made).error().in(source.name()).message());
+  if (!made.ok()) throw EngineError(std::move(made).error().in(source.name()));
   out.trainer = std::move(made).value();
   return out;
 }

@@ -31,7 +31,7 @@ DataSetPtr arrays(const nb::dict& dict, const std::string& what) {
     fields.push_back({name, std::move(tensor)});
   }
   Result<DataSetPtr> set = make_tensor_data_set(fields, classes);
-  if (!set.ok()) throw EngineError(std::move(set).error().in(what).message());
+  if (!set.ok()) throw EngineError(std::move(set).error().in(what));
   return std::move(set).value();
 }
 

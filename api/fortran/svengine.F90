@@ -55,7 +55,7 @@ module svengine
   implicit none
   private
   public :: sv_tensor, sv_array, sv_pointer, sv_network, sv_context, sv_trainer, sv_port, sv_version, sv_load_plugin
-  public :: sv_ok, sv_invalid_handle, sv_invalid_argument, sv_invalid_model, sv_failed, sv_out_of_memory
+  public :: sv_ok, sv_invalid_handle, sv_invalid_argument, sv_invalid_model, sv_failed, sv_out_of_memory, sv_unimplemented
   public :: sv_unknown, sv_float32, sv_float64, sv_int8, sv_int16, sv_int32, sv_int64, sv_uint8, sv_uint16, sv_uint32, sv_uint64, &
     sv_bool, sv_float16, sv_bfloat16
 end module

@@ -7,7 +7,7 @@ module svengine_tensors
   public :: sv_tensor, described, match, list_of, listed, returned, finish, explain
 
   integer, parameter, public :: sv_ok = 0, sv_invalid_handle = 1, sv_invalid_argument = 2, sv_invalid_model = 3, sv_failed = 4, &
-    sv_out_of_memory = 5
+    sv_out_of_memory = 5, sv_unimplemented = 6
   !> The numbers are those of ONNX.
   integer, parameter, public :: sv_unknown = 0, sv_float32 = 1, sv_uint8 = 2, sv_int8 = 3, sv_uint16 = 4, sv_int16 = 5, &
     sv_int32 = 6, sv_int64 = 7, sv_bool = 9, sv_float16 = 10, sv_float64 = 11, sv_uint32 = 12, sv_uint64 = 13, sv_bfloat16 = 16

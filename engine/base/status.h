@@ -35,6 +35,8 @@ class [[nodiscard]] Error {
   }
   const std::string& message() const { return message_; }
   ErrorCode code() const { return code_; }
+  /// What was refused may be right: a limit of this engine.
+  bool is_limit() const { return code_ != ErrorCode::invalid_argument; }
 
  private:
   std::string message_;

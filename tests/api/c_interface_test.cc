@@ -192,6 +192,24 @@ TEST_CASE("a network comes from memory, too") {
   CHECK(network == nullptr);
 }
 
+TEST_CASE("what the engine lacks is told apart from what is wrong") {
+  const TemporaryDirectory folder;
+  std::ifstream file(save_small_network(folder.path()), std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  for (size_t at; (at = bytes.find("Tanh")) != std::string::npos;) bytes.replace(at, 4, "Tank");  // no operator that there is
+  const std::string path = folder.path() + "/tank.onnx";
+  std::ofstream(path, std::ios::binary) << bytes;
+  svengine_network* network = nullptr;
+  CHECK(svengine_network_load_memory(bytes.data(), bytes.size(), nullptr, &network) == SVENGINE_UNIMPLEMENTED);
+  CHECK(words().find("Tank of ai.onnx") != std::string::npos);
+  svengine_trainer* trainer = nullptr;
+  CHECK(svengine_trainer_load(path.c_str(), nullptr, &trainer) == SVENGINE_UNIMPLEMENTED);
+  CHECK(svengine::Network::load(path).unimplemented());
+  CHECK(svengine::nn::Trainer::load(path).unimplemented());
+  CHECK_FALSE(svengine::Network::load("/nowhere/at/all.onnx").unimplemented());
+  CHECK_FALSE(svengine::Network::load(path).context().unimplemented());
+}
+
 TEST_CASE("derivatives agree with differences, and with each other") {
   const TemporaryDirectory folder;
   const Loaded l(save_small_network(folder.path()));

@@ -13,9 +13,10 @@ namespace {
 
 template <class Exception>
 std::string said_of(const Exception& thrown) {
-  std::string problem = "before";
+  LastError problem{"before", true};
   CHECK(guarded(problem, 7, [&]() -> int { throw thrown; }) == 7);
-  return problem;
+  CHECK_FALSE(problem.unimplemented);
+  return problem.message;
 }
 
 }  // namespace
@@ -25,9 +26,9 @@ TEST_CASE("what is thrown is said as what it is") {
   CHECK(said_of(std::runtime_error("no such thread")) == "unexpected failure: no such thread");
   CHECK(said_of(std::length_error("vector")) == "unexpected failure: vector");
   CHECK(said_of(3) == "failure");
-  std::string problem = "before";
+  LastError problem{"before"};
   CHECK(guarded(problem, 7, [] { return 8; }) == 8);
-  CHECK(problem == "before");
+  CHECK(problem.message == "before");
 }
 
 TEST_CASE("element types of the API are the engine's") {

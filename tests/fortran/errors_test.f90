@@ -30,6 +30,8 @@ contains
     call check(allocated(error), 'an error alone is enough')
     call network%load('damaged.onnx', status=status, error=error)
     call check_failure(status, error, sv_invalid_model, 'damaged.onnx', 'a damaged file')
+    call network%load('unknown.onnx', status=status, error=error)
+    call check_failure(status, error, sv_unimplemented, 'NoSuchOperator', 'an operator that the engine lacks')
     call file_bytes('damaged.onnx', bytes)
     call network%load(bytes, status=status, error=error)
     call check_failure(status, error, sv_invalid_model, '', 'damaged bytes')

@@ -77,6 +77,8 @@ def main():
             file.write(data)
     with open(os.path.join(sys.argv[1], 'damaged.onnx'), 'wb') as file:
         file.write(files['mlp32'][:100])
+    with open(os.path.join(sys.argv[1], 'unknown.onnx'), 'wb') as file:
+        file.write(model([node('NoSuchOperator', ['x'], ['y'])], [value_info('x', ['N', 2])], [value_info('y', ['N', 2])]))
 
 
 if __name__ == '__main__':

@@ -94,7 +94,11 @@ class LoadTest(unittest.TestCase):
         bad = models.model([helper.make_node('MatMul', ['x', 'x'], ['y'], 'product')], [('x', TensorProto.FLOAT, [2, 3])], [('y', TensorProto.FLOAT, None)])
         with self.assertRaisesRegex(svengine.Error, r"node 'product' \(MatMul\)"):
             svengine.Session(bad)
-        with self.assertRaisesRegex(svengine.Error, 'NoSuchOperator'):
+        with self.assertRaises(svengine.Error) as wrong:
+            svengine.Session(b'no model')
+        self.assertNotIsInstance(wrong.exception, svengine.UnimplementedError)
+        self.assertTrue(issubclass(svengine.UnimplementedError, (svengine.Error, NotImplementedError)))
+        with self.assertRaisesRegex(svengine.UnimplementedError, 'NoSuchOperator'):
             svengine.Session(models.unary('NoSuchOperator'))
 
 

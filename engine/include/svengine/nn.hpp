@@ -287,6 +287,8 @@ class SVENGINE_API Trainer {
   explicit operator bool() const noexcept;
   /// Of the last call that failed; empty when none has.
   const std::string& error() const noexcept;
+  /// Whether that call asked for what may be right, and this engine cannot do: an operator, a type, a form that it does not have.
+  bool unimplemented() const noexcept;
   const std::vector<TensorInfo>& inputs() const noexcept;
   const TensorInfo& target() const noexcept;
 

@@ -47,7 +47,8 @@ typedef enum svengine_status SVENGINE_ENUM_TYPE {
   SVENGINE_INVALID_ARGUMENT = 2, /* a null pointer, a count, rank, type, shape or index that cannot be */
   SVENGINE_INVALID_MODEL = 3,    /* the file cannot be read, or is no network that can be run */
   SVENGINE_FAILED = 4,           /* the computation itself: a node's values are impossible, a limit is reached */
-  SVENGINE_OUT_OF_MEMORY = 5
+  SVENGINE_OUT_OF_MEMORY = 5,
+  SVENGINE_UNIMPLEMENTED = 6     /* what was asked for may be right, but this engine lacks it: an operator, a type, a form of either */
 } svengine_status;
 
 /* The numbers are those of ONNX (TensorProto.DataType). */

@@ -132,6 +132,8 @@ class SVENGINE_API Context {
   explicit operator bool() const noexcept;
   /// Of the last call that failed; empty when none has.
   const std::string& error() const noexcept;
+  /// Whether that call asked for what may be right, and this engine cannot do: an operator, a type, a form that it does not have.
+  bool unimplemented() const noexcept;
 
   /// Inputs and outputs in the network's order. An empty `outputs` is given as many views without data. Calls with the shapes of the last one
   /// allocate nothing and take no lock. False: see error().
@@ -168,6 +170,8 @@ class SVENGINE_API Network {
   explicit operator bool() const noexcept;
   /// Of the last call that failed; empty when none has.
   const std::string& error() const noexcept;
+  /// Whether that call asked for what may be right, and this engine cannot do: an operator, a type, a form that it does not have.
+  bool unimplemented() const noexcept;
 
   /// What is wrong with the folder of NetworkOptions::cache, which is no error: weights are packed as without it. Else empty.
   const std::string& cache_problem() const noexcept;
