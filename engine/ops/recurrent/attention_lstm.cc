@@ -225,7 +225,7 @@ OpDef define_microsoft_attn_lstm() {
       .name = "AttnLSTM",
       .domain = kMicrosoftDomain,
       .until = 1,
-      .inputs = "X, W, R, B?, sequence_lens?, initial_h?, initial_c?, P?, QW?, MW?, V?, M?, memory_seq_lens?, AW?",
+      .inputs = "X, W, R, B?, sequence_lens?, initial_h?, initial_c?, P?, QW, MW, V, M, memory_seq_lens?, AW?",
       .outputs = {0, 3},
       .attributes = recurrent_attributes(),
       .expand = expand_attention_lstm,
