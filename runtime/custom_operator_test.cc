@@ -39,6 +39,17 @@ const char* swell_grad(const svengine_call* call, int64_t begin, int64_t end) {
   return nullptr;
 }
 
+/// The sum of all inputs that are there.
+const char* total(const svengine_call* call, int64_t begin, int64_t end) {
+  auto* y = static_cast<float*>(call->outputs[0].data);
+  std::fill(y + begin, y + end, 0.0f);
+  for (size_t k = 0; k < call->input_count; ++k) {
+    const auto* x = static_cast<const float*>(call->inputs[k].data);
+    for (int64_t i = begin; call->inputs[k].type != SVENGINE_UNKNOWN && i < end; ++i) y[i] += x[i];
+  }
+  return nullptr;
+}
+
 /// Rows of x, repeated: [n, m] -> [repeats of attribute, n, m], and their sums in int64 [n], with scratch memory.
 const char* repeat_shape(const svengine_call* call, svengine_shape* out) {
   if (call->inputs[0].rank != 2) return "x needs rank 2";
@@ -87,7 +98,8 @@ svengine_operator unary(const char* name, const char* (*compute)(const svengine_
 void register_all() {
   static const bool once = [] {
     std::vector<svengine_operator> all = {unary("Swell", swell), unary("SwellGrad", swell_grad), unary("Repeat", repeat), unary("Refuses", refuses),
-                                          unary("Throws", throws), unary("InventsSizes", swell), unary("NoTasks", swell), unary("Orphan", swell)};
+                                          unary("Throws", throws), unary("InventsSizes", swell), unary("NoTasks", swell), unary("Orphan", swell),
+                                          unary("Total", total)};
     for (size_t i : {0, 1}) {
       all[i].tasks = elements;
       all[i].attributes = kSlope;
@@ -108,6 +120,8 @@ void register_all() {
     all[5].shape = invents_sizes;
     all[6].tasks = minus_one;
     all[7].gradient = "NobodyHasIt";
+    all[8].max_inputs = -1;
+    all[8].tasks = elements;
     const Status status = register_custom_operators(all.data(), all.size(), sizeof(svengine_operator));
     if (!status.ok()) FAIL(status.error().message());
     return true;
@@ -162,6 +176,27 @@ TEST_CASE("a registered operator computes, on any number of threads and with siz
     REQUIRE(y[0].dims() == x.dims());
     for (int64_t i = 0; i < x.count(); ++i) CHECK(y[0].data<float>()[i] == 0.5f * x.data<float>()[i] * std::abs(x.data<float>()[i]));
   }
+}
+
+TEST_CASE("inputs behind the first ones may be absent, of any number of them too") {
+  register_all();
+  const std::vector<Tensor> given = {random_tensor({9}, 1), random_tensor({9}, 2)};
+  const auto of = [&](std::vector<int> places) {
+    Graph graph;
+    Builder b(graph, all_ops());
+    std::vector<Value*> x = {b.input("x0", DType::f32, Shape{9}), b.input("x1", DType::f32, Shape{9})}, inputs;
+    for (const int place : places) inputs.push_back(place < 0 ? nullptr : x[static_cast<size_t>(place)]);
+    const Node* node = b.node(kDomain, "Total", std::move(inputs), 1);
+    if (!b.status().ok()) return b.status().error().message();
+    b.output(node->output(), "y");
+    const Tensor y = run(std::move(graph), "1x2", given)[0];
+    float want = 0;
+    for (const int place : places) want += place < 0 ? 0 : given[static_cast<size_t>(place)].data<float>()[5];
+    return fmt::format("{}", std::abs(y.data<float>()[5] - want) < 1e-6f);
+  };
+  for (const std::vector<int>& places : {std::vector<int>{0}, {1, 0}, {0, -1, 1}, {1, -1, -1, 0, 0, 1, 0}}) CHECK(of(places) == "true");
+  CHECK_THAT(of({-1, 0}), Contains("input 0 is required but absent"));
+  CHECK_THAT(of({}), Contains("has 0 inputs, needs at least 1"));
 }
 
 TEST_CASE("its shape function gets sizes that are not known yet, and hands them on") {

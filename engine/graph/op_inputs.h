@@ -32,8 +32,9 @@ class OpInputs {
       left.remove_prefix(left.find(", ") == left.npos ? left.size() : left.find(", ") + 2);
     }
   }
-  /// The first `least` of up to `most` inputs, all of which messages know by number alone: of operators that others define.
-  constexpr OpInputs(int least, int most) : arity_{least, most}, count_(most == kVariadic ? least : most) {
+  /// `least` to `most` inputs, of which the first `least` are required, and which messages know by number alone: of operators that others
+  /// define.
+  constexpr OpInputs(int least, int most) : arity_{least, most}, count_(most == kVariadic ? least + 1 : most) {
     for (int i = 0; i < least; ++i) required_.insert(i);
   }
 
@@ -53,7 +54,7 @@ class OpInputs {
 
  private:
   constexpr size_t listed(size_t input) const {
-    return is_variadic() && last() >= 0 && input > static_cast<size_t>(last()) ? static_cast<size_t>(last()) : input;
+    return is_variadic() && input > static_cast<size_t>(last()) ? static_cast<size_t>(last()) : input;
   }
   consteval void add(std::string_view name) {
     const bool variadic = name.ends_with("...");
@@ -69,7 +70,7 @@ class OpInputs {
 
   const char* names_ = "";
   Arity arity_{0, 0};
-  int count_ = 0;  // of names
+  int count_ = 0;  // those behind "..." are one
   InputSet required_;
 };
 
