@@ -192,7 +192,7 @@ class Reducer {
       const Schema* schema = Schemas::get().find(domain, node.op_type(), onnx::opset_of(original_, domain));
       const int least = schema ? schema->least_inputs : 0;  // which older opsets have more of
       for (int slot = node.input_size(); slot-- > least;) {
-        if (node.input(slot).empty() || op->inputs.is_required(static_cast<size_t>(slot)) || op->inputs.is_variadic() || is_loop) continue;
+        if (node.input(slot).empty() || op->inputs.is_required(static_cast<size_t>(slot)) || is_loop) continue;
         Cut cut = best_;
         cut.dropped_inputs.insert({n, slot});
         SV_TRY(attempt(cut));
