@@ -28,11 +28,7 @@ Status canonicalize_clip(CanonicalizeContext& c) {
 }
 
 Status infer_clip(InferContext& c) {
-  for (size_t i : {size_t{1}, size_t{2}}) {
-    const char* what = i == 1 ? "min" : "max";
-    if (!c.has_input(i)) continue;
-    SV_TRY(require_single(c, i));
-  }
+  for (size_t i : {1, 2}) SV_TRY(require_single(c, i));
   c.set(0, c.type(0));
   return {};
 }

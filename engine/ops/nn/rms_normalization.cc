@@ -16,7 +16,7 @@ Status infer_rms_normalization(InferContext& c) {
   SV_TRY(dtype_attribute(c.attributes(), "stash_type", DType::f32, kRealTypes));
   SV_TRY(require_dtype(c, 0, kRealTypes));
   SV_TRY(require_dtype(c, 1, kRealTypes));
-  const Shape &x = c.shape(0), &scale = c.shape(1);
+  const Shape& x = c.shape(0);
   if (c.dtype(0) != c.dtype(1))
     return error("scale is {}, must be {} as X is: cast one of them", name_of(c.dtype(1)), name_of(c.dtype(0)));
   c.set(0, c.dtype(0), x);
