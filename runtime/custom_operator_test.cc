@@ -43,10 +43,27 @@ const char* swell_grad(const svengine_call* call, int64_t begin, int64_t end) {
 const char* total(const svengine_call* call, int64_t begin, int64_t end) {
   auto* y = static_cast<float*>(call->outputs[0].data);
   std::fill(y + begin, y + end, 0.0f);
-  for (size_t k = 0; k < call->input_count; ++k) {
+  for (int32_t k = 0; k < call->input_count; ++k) {
     const auto* x = static_cast<const float*>(call->inputs[k].data);
     for (int64_t i = begin; call->inputs[k].type != SVENGINE_UNKNOWN && i < end; ++i) y[i] += x[i];
   }
+  return nullptr;
+}
+
+/// Its gradients: dy for all that are there. Inputs: those of Total, then y and dy.
+const char* total_grad_shape(const svengine_call* call, svengine_shape* out) {
+  for (int32_t k = 0; k < call->output_count; ++k) {
+    const svengine_operand& x = call->inputs[k];
+    out[k] = {x.type == SVENGINE_UNKNOWN ? 1 : x.rank, {}};
+    if (x.type != SVENGINE_UNKNOWN) std::copy_n(x.shape, x.rank, out[k].sizes);
+  }
+  return nullptr;
+}
+
+const char* total_grad(const svengine_call* call, int64_t begin, int64_t end) {
+  const auto* dy = static_cast<const float*>(call->inputs[call->input_count - 1].data);
+  for (int32_t k = 0; k < call->output_count; ++k)
+    if (call->inputs[k].type != SVENGINE_UNKNOWN) std::copy(dy + begin, dy + end, static_cast<float*>(call->outputs[k].data) + begin);
   return nullptr;
 }
 
@@ -83,7 +100,7 @@ int64_t minus_one(const svengine_call*) { return -1; }
 
 constexpr svengine_attribute_rule kSlope[] = {{"slope", SVENGINE_FLOAT, 0}}, kRepeats[] = {{"repeats", SVENGINE_INT, 1}};
 constexpr uint32_t kFloats[] = {SVENGINE_TYPE_SET(SVENGINE_FLOAT32)};
-constexpr int32_t kRepeatTypes[] = {SVENGINE_TYPE_OF_INPUT(0), SVENGINE_INT64};
+constexpr int32_t kLikeFirst[] = {SVENGINE_TYPE_OF_INPUT(0)}, kRepeatTypes[] = {SVENGINE_TYPE_OF_INPUT(0), SVENGINE_INT64};
 
 svengine_operator unary(const char* name, const char* (*compute)(const svengine_call*, int64_t, int64_t)) {
   svengine_operator o{};
@@ -99,7 +116,7 @@ void register_all() {
   static const bool once = [] {
     std::vector<svengine_operator> all = {unary("Swell", swell), unary("SwellGrad", swell_grad), unary("Repeat", repeat), unary("Refuses", refuses),
                                           unary("Throws", throws), unary("InventsSizes", swell), unary("NoTasks", swell), unary("Orphan", swell),
-                                          unary("Total", total)};
+                                          unary("Total", total), unary("TotalGrad", total_grad)};
     for (size_t i : {0, 1}) {
       all[i].tasks = elements;
       all[i].attributes = kSlope;
@@ -120,8 +137,12 @@ void register_all() {
     all[5].shape = invents_sizes;
     all[6].tasks = minus_one;
     all[7].gradient = "NobodyHasIt";
-    all[8].max_inputs = -1;
-    all[8].tasks = elements;
+    for (size_t i : {8, 9}) all[i].max_inputs = -1, all[i].tasks = elements;
+    all[8].gradient = "TotalGrad";
+    all[9].max_outputs = 8;
+    all[9].output_types = kLikeFirst;
+    all[9].output_types_count = 1;
+    all[9].shape = total_grad_shape;
     const Status status = register_custom_operators(all.data(), all.size(), sizeof(svengine_operator));
     if (!status.ok()) FAIL(status.error().message());
     return true;
@@ -220,6 +241,23 @@ TEST_CASE("gradients go through the operator that it names") {
   for (size_t i = 0; i < 4; ++i) CHECK(out[1].data<float>()[i] == 0.5f * std::abs(x.data<float>()[i]) * dy.data<float>()[i]);
   CHECK_THAT(vjp_graph(network_of("Refuses", Shape{4})).error().message(), Contains("'the node'") && Contains("Refuses"));
   CHECK_THAT(vjp_graph(network_of("Orphan", Shape{4})).error().message(), Contains("'NobodyHasIt' of 'test.operators', which nobody has registered"));
+}
+
+TEST_CASE("gradients go to the inputs that are there") {
+  register_all();
+  Graph graph;
+  Builder b(graph, all_ops());
+  Value *x = b.input("x", DType::f32, Shape{9}), *z = b.input("z", DType::f32, Shape{9});
+  b.output(b.node(kDomain, "Total", {x, nullptr, z, x}, 1)->output(), "y");
+  auto vjp = vjp_graph(graph);
+  REQUIRE(vjp.ok());
+  const Tensor dy = random_tensor({9}, 3);
+  const std::vector<Tensor> out = run(std::move(vjp).value(), "1x2", {random_tensor({9}, 1), random_tensor({9}, 2), dy});
+  REQUIRE(out.size() == 3);
+  for (size_t i = 0; i < 9; ++i) {
+    CHECK(out[1].data<float>()[i] == 2 * dy.data<float>()[i]);
+    CHECK(out[2].data<float>()[i] == dy.data<float>()[i]);
+  }
 }
 
 TEST_CASE("what its functions refuse, throw or invent is an error of the node") {
