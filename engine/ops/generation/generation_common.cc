@@ -85,6 +85,7 @@ Status check_generation(const InferContext& c, size_t most_inputs, ModelType oth
   SV_TRY(check_body(c, "decoder", true));
   SV_TRY(check_body(c, "encoder", model != ModelType::decoder_only));
   SV_TRY(check_body(c, "init_decoder", false));
+  if (own_input_count(c) < 2) return error("has {} inputs of its own, needs prompts and max_length", own_input_count(c));
   const bool speech = model == ModelType::speech;
   SV_TRY(require_dtype(c, 0, speech ? DTypeSet{DType::f32, DType::f16} : DTypeSet{DType::i32}));
   SV_TRY(require_rank(c, 0, speech ? 3 : 2));
