@@ -1,8 +1,7 @@
 // What the inference functions of operators share: sets of element types, checks that word their errors alike, and arithmetic
 // on dimensions that may be symbolic or unknown.
 //
-// Unknown ranks and dimensions pass every check; they are checked again
-// when the plan is made, all shapes being concrete.
+// Unknown ranks and dimensions pass every check; they are checked again when the plan is made, all shapes being concrete.
 #pragma once
 #include <cstdint>
 #include <string>

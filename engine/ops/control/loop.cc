@@ -12,8 +12,8 @@ namespace {
 constexpr size_t kFirstCarried = 2;  // node and body: trip count or iteration, and condition, come before
 
 Status check_loop(const InferContext& c, const Graph& body, size_t carried) {
-  if (c.has_input(0)) SV_TRY(require_dtype(c, 0, DTypeSet{DType::i64}));
-  if (c.has_input(1)) SV_TRY(require_dtype(c, 1, kBool));
+  SV_TRY(require_dtype(c, 0, DTypeSet{DType::i64}));
+  SV_TRY(require_dtype(c, 1, kBool));
   const size_t scanned = body.outputs().size() - 1 - carried;
   if (c.output_count() > carried + scanned)
     return error("has {} outputs, but its body gives {} carried and {} scanned values", c.output_count(), carried, scanned);

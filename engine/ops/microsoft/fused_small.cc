@@ -92,7 +92,7 @@ Status infer_gemm_fast_gelu(InferContext& c) {
   if (w.has_rank() && known_different(x.back(), w[0])) return error("W {} does not fit X {}", to_string(w), to_string(x));
   std::vector<Dim> dims = x.dims();
   dims.back() = w.has_rank() ? w[1] : Dim();
-  if (c.has_input(2)) SV_TRY(require_rank(c, 2, 1));
+  SV_TRY(require_rank(c, 2, 1));
   if (c.has_input(2) && c.shape(2).has_rank() && known_different(c.shape(2)[0], dims.back()))
     return error("bias has {} elements, needs {}", c.shape(2)[0].value(), dims.back().value());
   c.set(0, c.dtype(0), Shape(std::move(dims)));

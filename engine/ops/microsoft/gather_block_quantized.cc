@@ -43,7 +43,7 @@ Status infer_gather_block(InferContext& c) {
   SV_TRY(require_dtype(c, kTable, kTables));
   SV_TRY(require_dtype(c, kRows, kIndexTypes));
   SV_TRY(require_dtype(c, kBlockScales, kSingleTypes));
-  if (c.has_input(kBlockZeros)) SV_TRY(require_dtype(c, kBlockZeros, {c.dtype(kTable)}));
+  SV_TRY(require_dtype(c, kBlockZeros, {c.dtype(kTable)}));
   if (!c.shape(kTable).has_rank() || !c.shape(kRows).has_rank()) return c.set(0, c.dtype(kBlockScales), Shape()), Status{};
   SV_TRY(require_rank_at_least(c, kTable, 1));
   SV_ASSIGN(const BlockTable t, block_table(c.attributes(), c.type(kTable)));

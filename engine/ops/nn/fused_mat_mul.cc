@@ -31,7 +31,7 @@ Status infer_fused_mat_mul(InferContext& c) {
   for (size_t i = 0; i < 4; ++i) SV_TRY(require_dtype(c, i, kFusedTypes));
   SV_TRY(check_activation(c.attributes(), c.dtype(0)));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), c.attributes().get_int("transpose_a"), c.attributes().get_int("transpose_b")));
-  if (c.has_input(2)) SV_TRY(require_rank(c, 2, 1));
+  SV_TRY(require_rank(c, 2, 1));
   if (c.has_input(3) && c.shape(3).is_static() && shape.is_static() && !(c.shape(3) == shape))
     return error("residual {} is not of the result's shape {}", to_string(c.shape(3)), to_string(shape));
   c.set(0, c.dtype(0), std::move(shape));

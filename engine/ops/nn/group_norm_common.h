@@ -1,7 +1,5 @@
 // GroupNormalization, and InstanceNormalization, whose groups are channels: x [N, C, ...], a scale and a bias for each channel.
 #pragma once
-#include <array>
-
 #include "engine/graph/gradient.h"
 #include "engine/ops/infer_util.h"
 #include "engine/ops/lowering.h"

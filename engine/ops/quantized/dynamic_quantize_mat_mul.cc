@@ -14,7 +14,7 @@ Status infer_dynamic_quantize_mat_mul(InferContext& c) {
   SV_TRY(require_dtype(c, 2, {DType::f32}));
   SV_TRY(require_zero_of(c, 3, 1));
   SV_TRY(check_counts(c, {.a = 0, .b = 1, .of_columns = {2, 3}, .biases = {4}}));
-  if (c.has_input(4)) SV_TRY(require_dtype(c, 4, {DType::f32}));
+  SV_TRY(require_dtype(c, 4, {DType::f32}));
   SV_ASSIGN(Shape shape, matmul_shape(c.shape(0), c.shape(1), false, false));
   c.set(0, DType::f32, std::move(shape));
   return {};

@@ -238,7 +238,7 @@ Status require_zero_of(const InferContext& c, size_t zero, size_t of) {
 }
 
 Status require_scale(const InferContext& c, size_t scale) {
-  return c.has_input(scale) ? require_dtype(c, scale, {DType::f32, DType::f16, DType::bf16}) : Status{};
+  return require_dtype(c, scale, {DType::f32, DType::f16, DType::bf16});
 }
 
 }  // namespace svengine::ops

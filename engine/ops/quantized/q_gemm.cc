@@ -19,8 +19,7 @@ Status infer_q_gemm(InferContext& c) {
   SV_TRY(require_rank(c, kGemmB, 2));
   SV_TRY(require_zero_of(c, 2, kGemmA));
   SV_TRY(require_zero_of(c, 5, kGemmB));
-  for (size_t i : {size_t{1}, size_t{4}, kGemmScale})
-    if (c.has_input(i)) SV_TRY(require_dtype(c, i, {DType::f32}));
+  for (size_t i : {size_t{1}, size_t{4}, kGemmScale}) SV_TRY(require_dtype(c, i, {DType::f32}));
   const bool a_transposed = c.attributes().get_int("transA"), b_transposed = c.attributes().get_int("transB");
   SV_TRY(check_counts(c, {.a = kGemmA,
                           .b = kGemmB,
@@ -34,7 +33,7 @@ Status infer_q_gemm(InferContext& c) {
     SV_TRY(require_broadcast_to(c, kGemmC, shape, "the result"));
   }
   if (c.has_input(kGemmZero) && !c.has_input(kGemmScale)) return error("y_zero_point needs y_scale");
-  if (c.has_input(kGemmZero)) SV_TRY(require_bytes(c, kGemmZero));
+  SV_TRY(require_bytes(c, kGemmZero));
   c.set(0, c.has_input(kGemmZero) ? c.dtype(kGemmZero) : c.has_input(kGemmScale) ? c.dtype(kGemmA) : DType::f32, std::move(shape));
   return {};
 }

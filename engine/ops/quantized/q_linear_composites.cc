@@ -141,7 +141,7 @@ Result<Shape> shape_between(const InferContext& c, const char* op, const std::ve
 /// Of the zero point's type, or of that of the first value.
 Status infer_composite(InferContext& c, size_t like, size_t zero, const Result<Shape>& shape) {
   SV_TRY(require_bytes(c, like));
-  if (c.has_input(zero)) SV_TRY(require_bytes(c, zero));
+  SV_TRY(require_bytes(c, zero));
   SV_ASSIGN(Shape known, shape);
   c.set(0, c.dtype(c.has_input(zero) ? zero : like), std::move(known));
   return {};

@@ -40,7 +40,7 @@ Status infer_q_linear_conv(InferContext& c) {
   for (size_t scale : {1, 4, 6}) SV_TRY(require_dtype(c, scale, {DType::f32}));
   SV_TRY(require_per_output(c, 4, 3, true));
   SV_TRY(require_per_output(c, 5, 3, true));
-  if (c.has_input(8)) SV_TRY(require_dtype(c, 8, {DType::i32}));
+  SV_TRY(require_dtype(c, 8, {DType::i32}));
   SV_TRY(require_per_output(c, 8, 3, false));
   SV_TRY(require_bounds(c, c.dtype(7)));
   SV_ASSIGN(Shape shape, integer_conv_shape(c, 0, 3));
